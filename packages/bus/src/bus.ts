@@ -1,0 +1,127 @@
+import type {
+  CallContract,
+  CatalogEntry,
+  Envelope,
+  EventContract,
+  LogEntry,
+  LogFact,
+  SessionId,
+  SubjectParams,
+  TextDelta,
+} from '@mcp-host/contracts'
+
+export interface CallOptions {
+  readonly envelope: Envelope
+  /** How long to wait for the answer. */
+  readonly timeoutMs: number
+}
+
+export interface ServedRequest<Request> {
+  readonly request: Request
+  readonly envelope: Envelope
+}
+
+/** What the services know of the broker. */
+export interface Bus extends AsyncDisposable {
+  /** Names this process on the bus; new at every start. */
+  readonly id: string
+  readonly sessions: SessionLog
+  readonly catalog: Catalog
+
+  /**
+   * Asks and waits for the answer. Errors: `unavailable` when nobody listens, so nothing was started;
+   * `deadline` when no answer came in time, so whether it was started is not known; else what the
+   * answering side reported.
+   */
+  call<S extends string, Request, Reply>(
+    contract: CallContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Reply>
+
+  /** Answers calls until disposed. A handler's error becomes the answer. */
+  serve<S extends string, Request, Reply>(
+    contract: CallContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    handler: (served: ServedRequest<Request>) => Promise<Reply> | Reply,
+  ): Disposable
+
+  /** Sends a live event to whoever listens now. */
+  emit<S extends string, Payload>(
+    contract: EventContract<S, Payload>,
+    params: SubjectParams<S>,
+    payload: Payload,
+  ): void
+
+  /** Resolves when the broker answered; rejects with `unavailable` when it does not. */
+  ping(): Promise<void>
+
+  /** Lets what is under way finish and takes no new calls or jobs. */
+  drain(): Promise<void>
+}
+
+/** A step of following a session. `caught-up`: everything stored so far has been given. */
+export type FollowItem =
+  | { readonly type: 'entry'; readonly entry: LogEntry }
+  | { readonly type: 'delta'; readonly delta: TextDelta }
+  | { readonly type: 'caught-up' }
+
+export interface AppendOptions {
+  readonly envelope: Envelope
+  /** Makes a repeated append one. Unique within the session and to its writer. */
+  readonly messageId: string
+  /** Append only if this is still the last sequence on the fact's subject. */
+  readonly fence?: number
+  /** How long to go on trying while the broker cannot be reached. Default 30,000. */
+  readonly patienceMs?: number
+}
+
+/** The logs of all sessions: one append-only log each, the truth about the session. */
+export interface SessionLog {
+  /**
+   * Appends a fact and returns its sequence. Tries again while the broker is away. Errors: `conflict`
+   * when the fence was passed by somebody else, `unavailable` when patience ran out (the outcome is not
+   * known), `invalid`.
+   */
+  append(
+    session: SessionId,
+    fact: LogFact,
+    options: AppendOptions,
+  ): Promise<{ seq: number; duplicate: boolean }>
+
+  /** The entries after a sequence, in order, all there were when it was called. */
+  read(session: SessionId, after: number): Promise<LogEntry[]>
+
+  /** The last step of the session's turns, if there was one. */
+  lastTurnEvent(session: SessionId): Promise<LogEntry | undefined>
+
+  /**
+   * Every entry after a sequence in order, none left out and none twice, then what comes, until the
+   * signal. With `deltas` also text as it is written; a lost delta shows in the offset of the next.
+   */
+  follow(
+    session: SessionId,
+    options: { after: number; deltas: boolean; signal: AbortSignal },
+  ): AsyncIterable<FollowItem>
+
+  /**
+   * Hands every accepted user message to one consumer among all processes, again until one is done
+   * with it. The handler answers `'done'`, or when to try again.
+   */
+  consumeInputs(
+    handler: (entry: LogEntry) => Promise<'done' | { retryMs: number }>,
+  ): Promise<AsyncDisposable>
+}
+
+/** What the host can do right now: servers with their tools, the default model. */
+export interface Catalog {
+  put(entry: CatalogEntry): Promise<void>
+  remove(entry: CatalogEntry): Promise<void>
+  /** All entries, kept up to date until the bus is closed. Resolves once the present ones are in. */
+  watch(): Promise<CatalogView>
+}
+
+export interface CatalogView {
+  readonly entries: ReadonlyMap<string, CatalogEntry>
+}

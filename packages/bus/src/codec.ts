@@ -1,0 +1,79 @@
+import type { MsgHdrs } from '@nats-io/transport-node'
+import { headers } from '@nats-io/transport-node'
+import { BusError, Envelope, ErrorInfo } from '@mcp-host/contracts'
+import type { z } from 'zod'
+
+const text = new TextDecoder()
+const bytes = new TextEncoder()
+
+/** The validated value as JSON. Throws `invalid` when the sender built a wrong message. */
+export function encode<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Array {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw BusError.fromZod(parsed.error, what)
+  return bytes.encode(JSON.stringify(parsed.data))
+}
+
+/** The validated message. Throws `invalid` when it is not JSON or not of the schema. */
+export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string): T {
+  let value: unknown
+  try {
+    value = JSON.parse(text.decode(data))
+  } catch (error) {
+    throw new BusError('invalid', `${what}: not JSON`, { cause: error })
+  }
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw BusError.fromZod(parsed.error, what)
+  return parsed.data
+}
+
+const HEADERS = {
+  requestId: 'Request-Id',
+  parentRequestId: 'Parent-Request-Id',
+  traceparent: 'traceparent',
+  principal: 'Principal',
+  deadline: 'Deadline',
+} as const satisfies Record<keyof Envelope, string>
+
+export function envelopeHeaders(envelope: Envelope): MsgHdrs {
+  const result = headers()
+  for (const [field, header] of Object.entries(HEADERS)) {
+    const value = envelope[field as keyof Envelope]
+    if (value !== undefined) result.set(header, String(value))
+  }
+  return result
+}
+
+/** The envelope of a received message. Throws `invalid` when it has none. */
+export function readEnvelope(message: { headers?: MsgHdrs | undefined }, what: string): Envelope {
+  const given = message.headers
+  const field = (name: keyof Envelope): string | undefined => given?.get(HEADERS[name]) || undefined
+  const deadline = field('deadline')
+  const parsed = Envelope.safeParse({
+    requestId: field('requestId'),
+    parentRequestId: field('parentRequestId'),
+    traceparent: field('traceparent'),
+    principal: field('principal'),
+    deadline: deadline === undefined ? undefined : Number(deadline),
+  })
+  if (!parsed.success) throw BusError.fromZod(parsed.error, `${what} headers`)
+  return parsed.data
+}
+
+/** Marks a reply that is an error. */
+const ERROR_HEADER = 'Bus-Error'
+
+export function errorReply(error: BusError): { data: Uint8Array; headers: MsgHdrs } {
+  const marked = headers()
+  marked.set(ERROR_HEADER, error.code)
+  return { data: bytes.encode(JSON.stringify(error.toInfo())), headers: marked }
+}
+
+/** Throws the error a reply carries, if it is one. */
+export function throwErrorReply(
+  reply: { data: Uint8Array; headers?: MsgHdrs | undefined },
+  what: string,
+): void {
+  if (!reply.headers?.has(ERROR_HEADER)) return
+  const { code, message, field } = decode(ErrorInfo, reply.data, what)
+  throw new BusError(code, message, field === undefined ? {} : { field })
+}

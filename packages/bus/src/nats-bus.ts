@@ -1,0 +1,176 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { CallContract, EventContract, SubjectParams } from '@mcp-host/contracts'
+import { BusError, fillSubject } from '@mcp-host/contracts'
+import type { Bus, CallOptions, ServedRequest } from './bus.ts'
+import {
+  decode,
+  encode,
+  envelopeHeaders,
+  errorReply,
+  readEnvelope,
+  throwErrorReply,
+} from './codec.ts'
+import { connectNats } from './connect.ts'
+import { toBusError } from './nats-error.ts'
+import { CATALOG_BUCKET, NatsCatalog } from './nats-catalog.ts'
+import { NatsSessionLog } from './nats-session-log.ts'
+import { ensureStreams } from './streams.ts'
+
+/** What the bus reports; a pino logger fits. */
+export interface BusLogger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface ConnectBusOptions {
+  /** `nats://[token@]host:port`, several separated by commas. */
+  readonly url: string
+  /** The service's name; the process's id is made from it. */
+  readonly name: string
+  readonly logger: BusLogger
+}
+
+/** Connects, creates what is missing on the broker, and stays connected over its restarts. */
+export async function connectBus({ url, name, logger }: ConnectBusOptions): Promise<Bus> {
+  const id = `${name}-${crypto.randomUUID().slice(0, 8)}`
+  const connection = await connectNats(url, id)
+  const warn = (error: unknown, action: string): void => {
+    logger.warn({ component: 'bus', action, err: error }, 'bus trouble')
+  }
+  try {
+    const manager = await jetstreamManager(connection, { checkAPI: false })
+    await ensureStreams(manager)
+    const client = jetstream(connection)
+    const bucket = await new Kvm(client).create(CATALOG_BUCKET, { history: 1 })
+    const sessions = new NatsSessionLog({ connection, jetstream: client, manager, warn })
+    const catalog = new NatsCatalog(bucket, warn)
+    void watchConnection(connection, logger, () => sessions.checkAll())
+    return new NatsBus(id, connection, sessions, catalog, warn)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+async function watchConnection(
+  connection: NatsConnection,
+  logger: BusLogger,
+  onReconnect: () => void,
+): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect') {
+      logger.warn({ component: 'bus', action: 'disconnect' }, 'nats-server is gone, reconnecting')
+    } else if (status.type === 'reconnect') {
+      logger.info({ component: 'bus', action: 'reconnect' }, 'nats-server is back')
+      onReconnect()
+    } else if (status.type === 'error' || status.type === 'slowConsumer') {
+      logger.error({ component: 'bus', action: status.type, status }, 'nats-server reports trouble')
+    }
+  }
+}
+
+class NatsBus implements Bus {
+  readonly id: string
+  readonly sessions: NatsSessionLog
+  readonly catalog: NatsCatalog
+  readonly #connection: NatsConnection
+  readonly #warn: (error: unknown, action: string) => void
+
+  constructor(
+    id: string,
+    connection: NatsConnection,
+    sessions: NatsSessionLog,
+    catalog: NatsCatalog,
+    warn: (error: unknown, action: string) => void,
+  ) {
+    this.id = id
+    this.#connection = connection
+    this.sessions = sessions
+    this.catalog = catalog
+    this.#warn = warn
+  }
+
+  async call<S extends string, Request, Reply>(
+    contract: CallContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    request: Request,
+    { envelope, timeoutMs }: CallOptions,
+  ): Promise<Reply> {
+    const subject = fillSubject(contract.subject, params)
+    const data = encode(contract.request, request, contract.subject)
+    try {
+      const reply = await this.#connection.request(subject, data, {
+        timeout: timeoutMs,
+        headers: envelopeHeaders(envelope),
+      })
+      throwErrorReply(reply, contract.subject)
+      return decode(contract.reply, reply.data, `answer of ${contract.subject}`)
+    } catch (error) {
+      throw toBusError(error, contract.subject)
+    }
+  }
+
+  serve<S extends string, Request, Reply>(
+    contract: CallContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    handler: (served: ServedRequest<Request>) => Promise<Reply> | Reply,
+  ): Disposable {
+    const subject = fillSubject(contract.subject, params)
+    const answer = async (data: Uint8Array, message: Parameters<typeof readEnvelope>[0]) => {
+      const request = decode(contract.request, data, contract.subject)
+      const envelope = readEnvelope(message, contract.subject)
+      if (envelope.deadline !== undefined && envelope.deadline < Date.now()) {
+        throw new BusError('deadline', `${contract.subject}: came too late`)
+      }
+      return encode(contract.reply, await handler({ request, envelope }), contract.subject)
+    }
+    const subscription = this.#connection.subscribe(subject, {
+      ...(contract.answeredBy === 'group' ? { queue: 'replicas' } : {}),
+      callback: (failure, message) => {
+        if (failure !== null) return this.#warn(failure, `serve ${contract.subject}`)
+        answer(message.data, message).then(
+          (reply) => message.respond(reply),
+          (error: unknown) => {
+            const known = BusError.from(error)
+            if (known.code === 'internal') this.#warn(error, `serve ${contract.subject}`)
+            const { data, headers } = errorReply(known)
+            message.respond(data, { headers })
+          },
+        )
+      },
+    })
+    return { [Symbol.dispose]: () => subscription.unsubscribe() }
+  }
+
+  emit<S extends string, Payload>(
+    contract: EventContract<S, Payload>,
+    params: SubjectParams<S>,
+    payload: Payload,
+  ): void {
+    const subject = fillSubject(contract.subject, params)
+    this.#connection.publish(subject, encode(contract.payload, payload, contract.subject))
+  }
+
+  async ping(): Promise<void> {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(new Error('timed out')), 1_000)
+    try {
+      await Promise.race([this.#connection.flush(), late.promise])
+    } catch (error) {
+      throw new BusError('unavailable', 'nats-server does not answer', { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async drain(): Promise<void> {
+    if (!this.#connection.isClosed()) await this.#connection.drain()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection.close()
+  }
+}

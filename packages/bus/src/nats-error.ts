@@ -1,0 +1,34 @@
+import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream'
+import { errors } from '@nats-io/transport-node'
+import { BusError } from '@mcp-host/contracts'
+
+/** JetStream's code for "wrong last sequence": the compare-and-set lost. */
+const WRONG_LAST_SEQUENCE = new Set([10071, 10164])
+
+export function isFenced(error: unknown): boolean {
+  return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)
+}
+
+export function isNoResponders(error: unknown): boolean {
+  return (
+    error instanceof errors.NoRespondersError ||
+    (error instanceof errors.RequestError && error.isNoResponders())
+  )
+}
+
+/** Whether the broker refused the append for what it says, so that trying again is of no use. */
+export function isFinal(error: unknown): boolean {
+  if (error instanceof BusError) return true
+  // 503 and its like: no leader, no resources, stream restarting.
+  if (error instanceof JetStreamApiError) return error.status < 500
+  return error instanceof JetStreamError || error instanceof errors.PermissionViolationError
+}
+
+/** A failed request as one of our errors. */
+export function toBusError(error: unknown, what: string): BusError {
+  if (error instanceof BusError) return error
+  if (isNoResponders(error)) {
+    return new BusError('unavailable', `${what}: nobody answers`, { cause: error })
+  }
+  return new BusError('deadline', `${what}: no answer in time`, { cause: error })
+}

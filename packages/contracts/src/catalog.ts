@@ -1,0 +1,27 @@
+import type { Contract } from './contract.ts'
+import { generate } from './model/generate.ts'
+import { generationControl } from './model/generation-control.ts'
+import { generationSnapshot } from './model/generation-snapshot.ts'
+import { textDelta } from './model/text-delta.ts'
+import { orchestratorControl } from './orchestrator/orchestrator-control.ts'
+import { generationResult } from './session/generation-result.ts'
+import { toolFact } from './session/tool-fact.ts'
+import { turnEvent } from './session/turn-event.ts'
+import { userMessage } from './session/user-message.ts'
+import { callControl } from './tool/call-control.ts'
+import { runTool } from './tool/run-tool.ts'
+
+/** Every message on the bus. Documentation and the wire test go through it. */
+export const CONTRACTS: Readonly<Record<string, Contract>> = {
+  userMessage,
+  turnEvent,
+  generationResult,
+  toolFact,
+  textDelta,
+  generate,
+  generationControl,
+  generationSnapshot,
+  runTool,
+  callControl,
+  orchestratorControl,
+}

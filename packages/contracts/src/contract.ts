@@ -1,0 +1,40 @@
+import type { z } from 'zod'
+
+/** Something that happened; nobody answers. Facts of a session's log are events too. */
+export interface EventContract<S extends string, Payload> {
+  readonly kind: 'event'
+  readonly subject: S
+  /** `log`: appended to the session's log and kept. `live`: whoever listens now gets it, once. */
+  readonly durability: 'log' | 'live'
+  readonly payload: z.ZodType<Payload>
+}
+
+/** A question with one answer. */
+export interface CallContract<S extends string, Request, Reply> {
+  readonly kind: 'call'
+  readonly subject: S
+  /** `group`: any one replica answers. `one`: only the process that does this piece of work listens. */
+  readonly answeredBy: 'group' | 'one'
+  readonly request: z.ZodType<Request>
+  readonly reply: z.ZodType<Reply>
+}
+
+export type Contract = EventContract<string, unknown> | CallContract<string, unknown, unknown>
+
+export function defineEvent<S extends string, Payload>(
+  subject: S,
+  { durability, payload }: { durability: 'log' | 'live'; payload: z.ZodType<Payload> },
+): EventContract<S, Payload> {
+  return { kind: 'event', subject, durability, payload }
+}
+
+export function defineCall<S extends string, Request, Reply>(
+  subject: S,
+  shape: {
+    answeredBy: 'group' | 'one'
+    request: z.ZodType<Request>
+    reply: z.ZodType<Reply>
+  },
+): CallContract<S, Request, Reply> {
+  return { kind: 'call', subject, ...shape }
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+
+/**
+ * What travels with every message, in its headers: who asked, for which request, until when.
+ * Log lines carry the same names.
+ */
+export const Envelope = z.object({
+  requestId: z.string(),
+  parentRequestId: z.string().optional(),
+  /** W3C trace context. */
+  traceparent: z.string().regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/),
+  /** On whose behalf; `local` until clients authenticate. */
+  principal: z.string(),
+  /** Epoch milliseconds after which nobody waits for the answer. */
+  deadline: z.number().optional(),
+})
+export type Envelope = z.infer<typeof Envelope>
+
+function hex(bytes: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}
+
+/** The envelope of a request that nothing of ours caused. */
+export function newEnvelope(principal: string): Envelope {
+  return { requestId: hex(8), traceparent: `00-${hex(16)}-${hex(8)}-01`, principal }
+}
+
+/** The envelope of a request made on behalf of another: same trace, new span. */
+export function childEnvelope(parent: Envelope, deadline?: number): Envelope {
+  return {
+    requestId: hex(8),
+    parentRequestId: parent.requestId,
+    traceparent: `00-${traceId(parent)}-${hex(8)}-01`,
+    principal: parent.principal,
+    ...(deadline === undefined ? {} : { deadline }),
+  }
+}
+
+export function traceId(envelope: Envelope): string {
+  return envelope.traceparent.slice(3, 35)
+}

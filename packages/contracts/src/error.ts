@@ -1,0 +1,71 @@
+import { z } from 'zod'
+
+/** Every way a request can fail. Adding one is a change of contract. */
+export const ErrorCode = z.enum([
+  'invalid',
+  'unauthenticated',
+  'denied',
+  'not-found',
+  'conflict',
+  'exhausted',
+  'cancelled',
+  'deadline',
+  'unavailable',
+  'internal',
+])
+export type ErrorCode = z.infer<typeof ErrorCode>
+
+/** What a failure looks like on the wire. `field` names the faulty input, where one is at fault. */
+export const ErrorInfo = z.object({
+  code: ErrorCode,
+  message: z.string(),
+  field: z.string().optional(),
+})
+export type ErrorInfo = z.infer<typeof ErrorInfo>
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'conflict',
+  'exhausted',
+  'deadline',
+  'unavailable',
+])
+
+/** The one error that crosses process borders. */
+export class BusError extends Error {
+  override readonly name = 'BusError'
+  readonly code: ErrorCode
+  readonly field: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: { field?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.field = options.field
+  }
+
+  /** Whether the same request may succeed later. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.code)
+  }
+
+  toInfo(): ErrorInfo {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.field === undefined ? {} : { field: this.field }),
+    }
+  }
+
+  /** The only conversion. What is not a `BusError` becomes `internal` and keeps its cause for the log. */
+  static from(error: unknown): BusError {
+    if (error instanceof BusError) return error
+    return new BusError('internal', 'internal error', { cause: error })
+  }
+
+  /** The first problem zod found, as an `invalid` error that names the field. */
+  static fromZod(error: z.ZodError, what: string): BusError {
+    const issue = error.issues[0]
+    const field = issue === undefined ? '' : issue.path.join('.')
+    const at = field === '' ? what : `${what}: ${field}`
+    return new BusError('invalid', `${at}: ${issue?.message ?? 'not valid'}`, { field })
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+
+const token = /^[A-Za-z0-9_-]+$/
+
+/** Names one conversation. Unguessable: who knows it may read and write the session. */
+export const SessionId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{16,64}$/, 'must be 16 to 64 letters, digits, "-" or "_"')
+  .brand<'SessionId'>()
+export type SessionId = z.infer<typeof SessionId>
+
+/** `<session>-<fence>`: the log sequence a generation's start was chained to makes it unique. */
+export const GenerationId = z.string().regex(token).brand<'GenerationId'>()
+export type GenerationId = z.infer<typeof GenerationId>
+
+/** `<generation>-<index>`: the n-th tool call that one generation asked for. */
+export const ToolCallId = z.string().regex(token).brand<'ToolCallId'>()
+export type ToolCallId = z.infer<typeof ToolCallId>
+
+/** A server's name in `mcp.json`; it is a subject token and a catalog key. */
+export const ServerName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/)
+  .brand<'ServerName'>()
+export type ServerName = z.infer<typeof ServerName>
+
+export function newSessionId(): SessionId {
+  return crypto.randomUUID().replaceAll('-', '') as SessionId
+}
+
+export function generationId(session: SessionId, fence: number): GenerationId {
+  return `${session}-${fence}` as GenerationId
+}
+
+/** The fence sequence inside a generation id; the cursor carries it instead of the whole id. */
+export function generationFence(generation: GenerationId): number {
+  return Number(generation.slice(generation.lastIndexOf('-') + 1))
+}
+
+export function toolCallId(generation: GenerationId, index: number): ToolCallId {
+  return `${generation}-${index}` as ToolCallId
+}
+
+/** How many log subjects the sessions are spread over. Fixed for ever: logs never move. */
+export const SHARDS = 64
+
+/** FNV-1a of the session id, mod 64. */
+export function shardOf(session: SessionId): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < session.length; index++) {
+    hash = Math.imul(hash ^ session.charCodeAt(index), 0x01000193)
+  }
+  return String((hash >>> 0) % SHARDS)
+}

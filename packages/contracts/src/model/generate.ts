@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { defineCall } from '../contract.ts'
+import { GenerationId, SessionId } from '../ids.ts'
+import { OfferedTool, PromptMessage } from './content.ts'
+
+export const GenerateRequest = z.object({
+  session: SessionId,
+  /** Log sequence of the user message this turn answers. */
+  turn: z.number().int().positive(),
+  generation: GenerationId,
+  system: z.string().optional(),
+  messages: z.array(PromptMessage),
+  tools: z.array(OfferedTool),
+  /** Epoch milliseconds; a generation still running then is ended as failed. */
+  deadline: z.number(),
+})
+export type GenerateRequest = z.infer<typeof GenerateRequest>
+
+/**
+ * Ask any worker for one reply of a model. The answer says only that a worker took it: text comes as
+ * `textDelta`, the whole as `generationResult` in the session's log.
+ */
+export const generate = defineCall('llm.gen', {
+  answeredBy: 'group',
+  request: GenerateRequest,
+  reply: z.object({ worker: z.string() }),
+})

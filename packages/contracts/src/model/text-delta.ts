@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { defineEvent } from '../contract.ts'
+import { GenerationId } from '../ids.ts'
+
+export const TextDelta = z.object({
+  generation: GenerationId,
+  /** Where `text` begins, in UTF-16 units over all text and reasoning of the generation so far. */
+  offset: z.number().int().nonnegative(),
+  kind: z.enum(['text', 'reasoning']),
+  text: z.string().min(1),
+})
+export type TextDelta = z.infer<typeof TextDelta>
+
+/** A piece of text as the model writes it. May be lost: the offset shows it, the snapshot repairs it. */
+export const textDelta = defineEvent('live.d.{session}', { durability: 'live', payload: TextDelta })

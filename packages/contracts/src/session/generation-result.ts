@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { defineEvent } from '../contract.ts'
+import { ErrorInfo } from '../error.ts'
+import { GenerationId } from '../ids.ts'
+import { ContentBlock, Usage } from '../model/content.ts'
+
+export const GenerationResult = z.object({
+  generation: GenerationId,
+  outcome: z.enum(['completed', 'failed', 'cancelled']),
+  /** All the model wrote, also when it failed half-way. */
+  content: z.array(ContentBlock),
+  provider: z.string(),
+  model: z.string(),
+  usage: Usage.optional(),
+  /** Why it failed. */
+  error: ErrorInfo.optional(),
+})
+export type GenerationResult = z.infer<typeof GenerationResult>
+
+/** What one generation wrote. The first result of a generation counts. */
+export const generationResult = defineEvent('s.{shard}.{session}.g', {
+  durability: 'log',
+  payload: GenerationResult,
+})

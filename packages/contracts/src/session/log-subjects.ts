@@ -1,0 +1,25 @@
+import type { SessionId } from '../ids.ts'
+import { shardOf } from '../ids.ts'
+import { fillSubject } from '../subject.ts'
+import type { LogFact } from './log-entry.ts'
+import { LOG_FACTS } from './log-entry.ts'
+
+/** Every subject of every session's log. */
+export const ALL_LOGS = 's.>'
+
+/** Where the broker repeats each entry once it is stored. */
+export const ALL_LOGS_LIVE = 'live.s.>'
+
+export function factSubject(session: SessionId, kind: LogFact['kind']): string {
+  return fillSubject(LOG_FACTS[kind].subject, { shard: shardOf(session), session })
+}
+
+/** Everything in one session's log. */
+export function sessionLogSubjects(session: SessionId): string {
+  return `${fillSubject('s.{shard}.{session}', { shard: shardOf(session), session })}.>`
+}
+
+/** One session's log as it is repeated live. */
+export function liveLogSubjects(session: SessionId): string {
+  return `live.${sessionLogSubjects(session)}`
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { ErrorInfo } from '../error.ts'
+import { SessionId } from '../ids.ts'
+import { TurnOutcome } from '../session/turn-event.ts'
+
+/** Place of an event in the session's stream; give the last one as `after` to resume. */
+const id = z.string()
+
+/** How the connection stands. `id` is where the stream begins for this socket. */
+export const ConnectionDown = z.object({
+  type: z.literal('connection'),
+  id: id.optional(),
+  payload: z.object({
+    state: z.enum(['connected', 'reconnected', 'reconnecting', 'error']),
+    message: z.string(),
+    sessionId: SessionId.optional(),
+  }),
+})
+
+/** A piece of the answer; joined in order they are the answer. */
+export const TextDown = z.object({
+  type: z.literal('text'),
+  id,
+  payload: z.object({ content: z.string() }),
+})
+
+/** What is going on: a turn (no `tool`) or a tool call begins or ends. */
+export const StatusDown = z.object({
+  type: z.literal('status'),
+  id,
+  payload: z.object({
+    state: z.enum(['processing', 'complete']),
+    tool: z.string().optional(),
+    message: z.string(),
+    data: z.json().optional(),
+  }),
+})
+
+/** A user message of this session, sent by any of its sockets, that was accepted. */
+export const UserDown = z.object({
+  type: z.literal('user'),
+  id,
+  payload: z.object({ messageId: z.string(), text: z.string() }),
+})
+
+/** A piece of the model's reasoning. */
+export const ThinkingDown = z.object({
+  type: z.literal('thinking'),
+  id,
+  payload: z.object({ content: z.string() }),
+})
+
+/** A tool call in detail. */
+export const ToolDown = z.object({
+  type: z.literal('tool'),
+  id,
+  payload: z.discriminatedUnion('state', [
+    z.object({
+      state: z.literal('call'),
+      callId: z.string(),
+      server: z.string().optional(),
+      tool: z.string(),
+      arguments: z.json(),
+    }),
+    z.object({
+      state: z.literal('result'),
+      callId: z.string(),
+      server: z.string().optional(),
+      tool: z.string(),
+      outcome: z.enum(['ok', 'error', 'unknown', 'refused']),
+      /** MCP content blocks. */
+      content: z.array(z.looseObject({ type: z.string() })),
+      structuredContent: z.json().optional(),
+      error: ErrorInfo.optional(),
+      durationMs: z.number().optional(),
+    }),
+  ]),
+})
+
+/** The text since the last turn start or tool result is to be forgotten; it is written anew. */
+export const ResetDown = z.object({
+  type: z.literal('reset'),
+  id,
+  payload: z.object({ message: z.string() }),
+})
+
+/** A turn begins or ends. */
+export const TurnDown = z.object({
+  type: z.literal('turn'),
+  id,
+  payload: z.discriminatedUnion('state', [
+    z.object({ state: z.literal('started'), messageId: z.string() }),
+    z.object({
+      state: z.literal('done'),
+      outcome: TurnOutcome,
+      error: ErrorInfo.optional(),
+    }),
+  ]),
+})
+
+/** The sender's message is in the log. Goes to its socket only. */
+export const AcceptedDown = z.object({
+  type: z.literal('accepted'),
+  payload: z.object({ messageId: z.string(), duplicate: z.boolean() }),
+})
+
+/** A frame of this socket was refused. Goes to its socket only; the connection stays open. */
+export const ErrorDown = z.object({
+  type: z.literal('error'),
+  payload: z.object({
+    ...ErrorInfo.shape,
+    retryable: z.boolean(),
+    messageId: z.string().optional(),
+  }),
+})
+
+export const PongDown = z.object({ type: z.literal('pong') })
+
+/** Every frame the gateway may send. */
+export const Down = z.discriminatedUnion('type', [
+  ConnectionDown,
+  TextDown,
+  StatusDown,
+  UserDown,
+  ThinkingDown,
+  ToolDown,
+  ResetDown,
+  TurnDown,
+  AcceptedDown,
+  ErrorDown,
+  PongDown,
+])
+export type Down = z.infer<typeof Down>
+
+/** A frame that is part of the session's stream: every socket of the session gets it. */
+export type SessionEvent = Exclude<Extract<Down, { id: string }>, { type: 'connection' }>

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineCall } from '../contract.ts'
+import { SessionId, ToolCallId } from '../ids.ts'
+
+export const RunToolRequest = z.object({
+  session: SessionId,
+  call: ToolCallId,
+  /** Counts from 1. The first start of an attempt in the log is the one that runs. */
+  attempt: z.number().int().positive(),
+  tool: z.string(),
+  arguments: z.record(z.string(), z.json()),
+  /** Log sequence of the generation that asked; the call's own facts come after it. */
+  after: z.number().int().nonnegative(),
+})
+export type RunToolRequest = z.infer<typeof RunToolRequest>
+
+/**
+ * Run a tool for a turn. The answer says only that a supervisor took it: start and result are facts in
+ * the session's log.
+ */
+export const runTool = defineCall('tool.{server}.run', {
+  answeredBy: 'group',
+  request: RunToolRequest,
+  reply: z.object({ supervisor: z.string() }),
+})

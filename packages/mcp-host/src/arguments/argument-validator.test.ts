@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+
+import { ArgumentValidator } from './argument-validator.ts'
+
+const validate = (inputSchema: Record<string, unknown>, args: Record<string, unknown>) =>
+  new ArgumentValidator().validate({ name: 'tool', inputSchema }, args)
+
+const table: [
+  name: string,
+  schema: Record<string, unknown>,
+  args: Record<string, unknown>,
+  argument: string,
+  expected: string,
+][] = [
+  ['a missing one', { required: ['city'] }, {}, 'city', 'is required'],
+  ['a surplus one', { additionalProperties: false }, { x: 1 }, 'x', 'is not a known argument'],
+  ['a wrong type', { properties: { n: { type: 'integer' } } }, { n: '1' }, 'n', 'must be integer'],
+  [
+    'a wrong choice',
+    { properties: { c: { enum: ['a', 1] } } },
+    { c: 2 },
+    'c',
+    'must be one of "a", 1',
+  ],
+  ['a wrong constant', { properties: { c: { const: 'a' } } }, { c: 2 }, 'c', 'must be "a"'],
+  [
+    'a wrong format',
+    { properties: { d: { format: 'date' } } },
+    { d: 'x' },
+    'd',
+    'must match format "date"',
+  ],
+  [
+    'a wrong one deep inside',
+    { properties: { 'a/b': { items: { properties: { c: { minimum: 3 } } } } } },
+    { 'a/b': [{ c: 3 }, { c: 2 }] },
+    'a/b[1].c',
+    'must be >= 3',
+  ],
+]
+
+test.each(table)(
+  '%s is named, with what is expected',
+  (_name, schema, args, argument, expected) => {
+    expect(validate(schema, args)).toEqual({ kind: 'invalid', issues: [{ argument, expected }] })
+  },
+)
+
+test('every faulty argument is named at once', () => {
+  const verdict = validate({ required: ['a', 'b'], properties: { c: { type: 'null' } } }, { c: 1 })
+  expect(verdict).toMatchObject({
+    issues: [{ argument: 'a' }, { argument: 'b' }, { argument: 'c' }],
+  })
+})
+
+test('arguments are passed on as they are: no defaults, no conversions', () => {
+  const args = { n: 1 }
+  const schema = { properties: { n: { type: 'number' }, m: { default: 1 } } }
+  expect(validate(schema, args)).toEqual({ kind: 'valid' })
+  expect(args).toEqual({ n: 1 })
+})
+
+test('tuples mean what the schema dialect says', () => {
+  const draft07 = 'http://json-schema.org/draft-07/schema#'
+  const tuple = [{ type: 'string' }]
+  const args = { pair: [1] }
+  const old = { properties: { pair: { items: tuple } } }
+  expect(validate({ $schema: draft07, ...old }, args).kind).toBe('invalid')
+  expect(validate(old, args).kind).toBe('unusable-schema')
+  expect(validate({ properties: { pair: { prefixItems: tuple } } }, args).kind).toBe('invalid')
+})
+
+test.each([
+  ['an unknown type', { type: 'nonsense' }],
+  ['an unknown dialect', { $schema: 'http://example.com/schema' }],
+  ['a reference into nothing', { $ref: '#/$defs/none' }],
+])('a schema with %s is unusable and says why', (_name, schema) => {
+  expect(validate(schema, {})).toEqual({
+    kind: 'unusable-schema',
+    reason: expect.stringMatching(/\w/),
+  })
+})
+
+test('a schema may have keywords and formats that are not ours to know', () => {
+  const schema = { 'x-note': 1, properties: { a: { format: 'colour' } }, required: ['a'] }
+  expect(validate(schema, { a: 'red' })).toEqual({ kind: 'valid' })
+  expect(validate(schema, {}).kind).toBe('invalid')
+})
+
+test('two tools with one $id do not disturb each other', () => {
+  const validator = new ArgumentValidator()
+  for (const name of ['a', 'b']) {
+    const tool = { name, inputSchema: { $id: 'https://example.com/same', required: [name] } }
+    const issues = [{ argument: name, expected: 'is required' }]
+    expect(validator.validate(tool, {})).toEqual({ kind: 'invalid', issues })
+  }
+})
+
+test('a NUL is refused wherever it hides', () => {
+  const issue = (argument: string) => ({
+    kind: 'invalid',
+    issues: [{ argument, expected: 'must not contain a NUL character' }],
+  })
+  expect(validate({}, { a: 'x\0' })).toEqual(issue('a'))
+  expect(validate({}, { a: [{ b: ['', '\0'] }] })).toEqual(issue('a[0].b[1]'))
+  expect(validate({}, { a: { 'b\0': 1 } })).toEqual(issue('a'))
+})
+
+test('arguments nested without end do not break the check for NUL', () => {
+  let args: Record<string, unknown> = {}
+  for (let i = 0; i < 100_000; i += 1) args = { args }
+  expect(validate({}, args)).toEqual({ kind: 'valid' })
+})

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+
+import { Workspace } from '../../test/workspace.ts'
+import { loadMcpConfig } from './load-mcp-config.ts'
+
+test('a file that is not there is a fault of the configuration', async () => {
+  await expect(loadMcpConfig('/nowhere/mcp.json', {})).rejects.toMatchObject({
+    code: 'configuration',
+    faults: [{ file: '/nowhere/mcp.json', line: 1, column: 1, message: 'does not exist' }],
+  })
+})
+
+test('a relative folder of a server is relative to the file, which may start with a mark', async () => {
+  await using workspace = await Workspace.open()
+  const text = '\uFEFF{ "servers": { "a": { "command": "x", "cwd": "sub" } } }'
+  const config = await loadMcpConfig(await workspace.write('mcp.json', text), {})
+  expect(config.servers['a']?.cwd).toBe(workspace.path('sub'))
+})

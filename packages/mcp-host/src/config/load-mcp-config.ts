@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import { ConfigurationError } from '../errors/configuration-error.ts'
+import type { Environment } from '../environment.ts'
+import type { McpConfig } from './mcp-config.ts'
+import { parseMcpConfig } from './parse-mcp-config.ts'
+
+/**
+ * Reads an `mcp.json`. `variables` is what `${NAME}` in it stands for, mostly `process.env`.
+ * Throws `ConfigurationError` with every fault at once, also when the file cannot be read.
+ */
+export async function loadMcpConfig(path: string, variables: Environment): Promise<McpConfig> {
+  const file = resolve(path)
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const message = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+    const remedy = 'Create it, or give the path of another.'
+    throw new ConfigurationError([{ file, line: 1, column: 1, path: '', message, remedy }])
+  })
+  // A byte order mark is no part of the text that columns are counted in.
+  return parseMcpConfig(text.replace(/^\uFEFF/, ''), { file, variables })
+}

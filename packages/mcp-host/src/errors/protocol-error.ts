@@ -1,0 +1,13 @@
+import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
+
+/** The server answered with a JSON-RPC error, or with something that the protocol does not allow. */
+export class ProtocolError extends McpHostError {
+  override readonly code = 'protocol'
+  /** The server's JSON-RPC error code; absent when the answer itself was malformed. */
+  readonly rpcCode: number | undefined
+
+  constructor(message: string, rpcCode: number | undefined, context: ErrorContext) {
+    super(message, context)
+    this.rpcCode = rpcCode
+  }
+}

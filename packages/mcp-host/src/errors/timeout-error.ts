@@ -1,0 +1,13 @@
+import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
+
+/** The server did not answer in time; it was told that the call is cancelled. */
+export class TimeoutError extends McpHostError {
+  override readonly code = 'timeout'
+  /** The limit that passed, in milliseconds. */
+  readonly timeoutMs: number
+
+  constructor(message: string, timeoutMs: number, context: ErrorContext) {
+    super(message, context)
+    this.timeoutMs = timeoutMs
+  }
+}

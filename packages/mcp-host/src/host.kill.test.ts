@@ -1,0 +1,59 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { eventually } from '../test/eventually.ts'
+import { isAlive } from '../test/processes.ts'
+import { Workspace } from '../test/workspace.ts'
+import { launch } from './process/launch.ts'
+
+const PROGRAM = join(import.meta.dirname, '../test/fixtures/host-program.ts')
+
+function startHost(workspace: Workspace, file: string): ChildProcess {
+  return launch(process.execPath, [PROGRAM, file], {
+    cwd: workspace.folder,
+    env: process.env,
+    detached: false,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+test('nothing of a host that is killed with SIGKILL is left two seconds later', async () => {
+  await using workspace = await Workspace.open()
+  const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
+  const servers = { one: { command, args }, two: { command, args } }
+  const host = startHost(workspace, await workspace.write('mcp.json', { servers }))
+  await eventually(async () => (await workspace.lines('pids')).length === 4)
+  const pids = (await workspace.lines('pids')).map(Number)
+  expect(pids.filter(isAlive)).toHaveLength(4)
+  host.kill('SIGKILL')
+  await eventually(() => pids.filter(isAlive).length === 0, 2000)
+})
+
+test('nothing is left of a host that is killed while its servers start', async () => {
+  // The moment matters: each round hits another one.
+  for (let round = 0; round < 6; round += 1) {
+    await using workspace = await Workspace.open()
+    const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
+    const names = ['a', 'b', 'c', 'd']
+    const servers = Object.fromEntries(names.map((name) => [name, { command, args }]))
+    const host = startHost(workspace, await workspace.write('mcp.json', { servers }))
+    const isUnderWay = () => workspace.processes().length > 1 + round
+    await eventually(isUnderWay)
+    host.kill('SIGKILL')
+    await eventually(() => workspace.processes().length === 0, 2000)
+  }
+}, 60_000)
+
+test('a host that simply ends takes its servers along', async () => {
+  await using workspace = await Workspace.open()
+  const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
+  const servers = { one: { command, args } }
+  const host = startHost(workspace, await workspace.write('mcp.json', { servers }))
+  await eventually(async () => (await workspace.lines('pids')).length === 2)
+  host.kill('SIGTERM')
+  await once(host, 'exit')
+  await eventually(() => workspace.processes().length === 0, 2000)
+})

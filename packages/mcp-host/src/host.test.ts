@@ -1,0 +1,432 @@
+import { randomBytes } from 'node:crypto'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { eventually } from '../test/eventually.ts'
+import { textOf } from '../test/text-of.ts'
+import { Workspace } from '../test/workspace.ts'
+import { MCPHost, type MCPHostOptions, type ServerConfig, type ServerSnapshot } from './index.ts'
+
+let workspace: Workspace
+let host: MCPHost
+let logged: { fields: object; message: string }[]
+
+beforeEach(async () => {
+  workspace = await Workspace.open()
+  logged = []
+})
+
+afterEach(async () => {
+  await host.shutdown()
+  const left = workspace.processes()
+  await workspace[Symbol.asyncDispose]()
+  expect(left).toEqual([])
+})
+
+function create(options: Partial<MCPHostOptions> = {}): MCPHost {
+  const log = (fields: object, message: string): void => void logged.push({ fields, message })
+  const logger = { debug: log, info: log, warn: log, error: log }
+  const env = { PATH: process.env['PATH'], SECRET_KEY: 'secret' }
+  host = new MCPHost({ env, logger, stopGraceMs: 500, ...options })
+  return host
+}
+
+async function start(
+  servers: Record<string, ServerConfig>,
+  options: Partial<MCPHostOptions> = {},
+): Promise<MCPHost> {
+  create(options)
+  await host.initialize({ servers })
+  return host
+}
+
+const find = (name: string): ServerSnapshot | undefined =>
+  host.getTools().find((server) => server.name === name)
+const toolNames = (name: string) => find(name)?.tools.map((tool) => tool.name)
+
+describe('a started host', () => {
+  test('lists each server with its tools as received, from a file', async () => {
+    create()
+    const { command, args } = workspace.fixture('echo')
+    const servers = { echo: { command, args }, other: { command, args } }
+    await host.initialize(await workspace.write('mcp.json', { servers }))
+    expect(host.getTools().map(({ name }) => name)).toEqual(['echo', 'other'])
+    expect(find('echo')).toMatchObject({
+      state: 'ready',
+      serverInfo: { name: 'fixture', version: '1.2.3' },
+      pid: expect.any(Number),
+    })
+    expect(find('echo')?.tools[0]).toEqual({
+      name: 'echo',
+      title: 'Echo',
+      description: 'Says it back',
+      annotations: { readOnlyHint: true },
+      inputSchema: {
+        type: 'object',
+        properties: { text: { type: 'string' }, times: { type: 'integer' } },
+        required: ['text'],
+        additionalProperties: false,
+      },
+      'x-unknown': { kept: true },
+    })
+    // One of the fixture's tools has no name; the others do not suffer from it.
+    expect(toolNames('echo')).toHaveLength(12)
+  })
+
+  test('lists the tools of all pages, each name once', async () => {
+    await start({ pages: workspace.fixture('pages') })
+    expect(toolNames('pages')).toEqual(['one', 'two', 'three', 'four'])
+  })
+
+  test('lists anew, and not a hundred times, when a server says a hundred times that it must', async () => {
+    await start({ it: workspace.fixture('changing') })
+    await host.callTool('it.grow')
+    await eventually(() => toolNames('it')?.includes('extra-2'))
+    expect(textOf(await host.callTool('it.extra-2'))).toBe('grown')
+    await eventually(() => toolNames('it')?.includes('extra-3'))
+    const lists = Number(textOf(await host.callTool('it.lists')))
+    expect(lists).toBeGreaterThan(2)
+    expect(lists).toBeLessThan(20)
+  })
+
+  test('tells of every change, beginning with what is', async () => {
+    create()
+    const seen: string[] = []
+    const watch = async (): Promise<void> => {
+      for await (const { name, state, tools } of host.serverChanges({
+        signal: new AbortController().signal,
+      })) {
+        seen.push(`${name} ${state} ${tools.length}`)
+        if (state === 'ready') break
+      }
+    }
+    const watching = watch()
+    await host.initialize({ servers: { it: workspace.fixture('named', 'a') } })
+    await watching
+    expect(seen).toEqual(['it starting 0', 'it ready 2'])
+  })
+
+  test('ends the telling with its shutdown, or with the signal', async () => {
+    await start({ it: workspace.fixture('named') })
+    const { signal } = new AbortController()
+    const watching = Array.fromAsync(host.serverChanges({ signal }), ({ state }) => state)
+    const abort = new AbortController()
+    const aborted = Array.fromAsync(host.serverChanges({ signal: abort.signal }))
+    abort.abort()
+    await aborted
+    await host.shutdown()
+    expect((await watching).at(-1)).toBe('shutdown')
+    expect(await Array.fromAsync(host.serverChanges({ signal }))).toMatchObject([
+      { state: 'shutdown', tools: [] },
+    ])
+  })
+
+  test('gives a server the safe part of its environment and what is configured, no more', async () => {
+    const fixture = workspace.fixture('echo')
+    await start({ echo: { ...fixture, env: { OWN: 'value' } } })
+    const seen = JSON.parse(textOf(await host.callTool('echo.inspect')))
+    // PWD is set by the shell that registers the process.
+    expect(Object.keys(seen.env).toSorted()).toEqual(['OWN', 'PATH', 'PWD'])
+    expect(seen.cwd).toBe(workspace.folder)
+  })
+
+  test('logs what servers write to stderr, line by line and bounded', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    const lines = await eventually(() => {
+      const found = logged.filter(({ fields }) => 'stream' in fields && fields.stream === 'stderr')
+      return found.length >= 2 && found
+    })
+    expect(lines[0]).toEqual({
+      fields: { server: 'echo', stream: 'stderr' },
+      message: 'echo is up',
+    })
+    expect(lines[1]?.message).toHaveLength(8192)
+  })
+
+  test('passes over what a server prints that is not the protocol', async () => {
+    await start({ noisy: workspace.fixture('noisy') })
+    expect(textOf(await host.callTool('noisy.speak'))).toBe('clear')
+    expect(logged.some(({ message }) => message === 'not a message on stdout')).toBe(true)
+  })
+
+  test('is initialized once', async () => {
+    await start({})
+    await expect(host.initialize({ servers: {} })).rejects.toThrow('initialized already')
+  })
+})
+
+describe('a tool call', () => {
+  test('passes the result on as received, also one that says that it failed', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    expect(await host.callTool('echo.echo', { text: 'ü' })).toEqual({
+      content: [{ type: 'text', text: 'ü' }],
+    })
+    expect(await host.callTool({ server: 'echo', tool: 'fails' }, {})).toEqual({
+      content: [{ type: 'text', text: 'it went wrong' }],
+      isError: true,
+      extra: { kept: true },
+    })
+  })
+
+  test('finds tools by a table of names, whatever characters these have', async () => {
+    const random = (): string => randomBytes(6).toString('base64url')
+    const tools = [
+      'a.b',
+      '.',
+      'x_a.b',
+      'a b',
+      'ü/ß',
+      '__proto__',
+      random(),
+      `${random()}.${random()}`,
+    ]
+    const servers = ['x', 'x_a', 'a', '__proto__', `s${random()}`]
+    const config = servers.map((name) => [name, workspace.fixture('named', ...tools)] as const)
+    await start(Object.fromEntries(config))
+    for (const server of servers) {
+      for (const tool of tools) {
+        expect(textOf(await host.callTool(`${server}.${tool}`))).toBe(tool)
+        expect(textOf(await host.callTool({ server, tool }))).toBe(tool)
+      }
+    }
+    await expect(host.callTool('x.nothing')).rejects.toMatchObject({ code: 'validation' })
+    await expect(host.callTool('nothing')).rejects.toThrow('there is no tool "nothing"')
+  })
+
+  test('with faulty arguments is refused, naming them, before the server hears of it', async () => {
+    await workspace.write('calls', '')
+    await start({
+      echo: workspace.fixture('echo'),
+      slow: workspace.fixture('slow', workspace.path('calls')),
+    })
+    const args = { to: 'nobody', mood: 'angry', tags: ['a', 'B'] }
+    await expect(host.callTool('echo.mail', args, { requestId: 'r1' })).rejects.toMatchObject({
+      name: 'ValidationError',
+      code: 'validation',
+      server: 'echo',
+      tool: 'mail',
+      requestId: 'r1',
+      message:
+        'echo.mail: "to" must match format "email"; "mood" must be one of "glad", "sad"; ' +
+        '"tags[1]" must match pattern "^[a-z]+$"',
+      issues: [{ argument: 'to' }, { argument: 'mood' }, { argument: 'tags[1]' }],
+    })
+    await expect(host.callTool('slow.wait', { a: '\0' })).rejects.toThrow(
+      '"a" must not contain a NUL',
+    )
+    expect(await workspace.lines('calls')).toEqual([])
+  })
+
+  test('to a tool with an unusable schema says so, and other tools work', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    await expect(host.callTool('echo.broken', {})).rejects.toMatchObject({
+      code: 'validation',
+      message: expect.stringContaining('its schema is unusable'),
+    })
+    await host.callTool('echo.old', { pair: ['a', 1] })
+    await host.callTool('echo.new', { pair: ['a', 1] })
+    await expect(host.callTool('echo.old', { pair: [1] })).rejects.toThrow(
+      '"pair[0]" must be string',
+    )
+    await expect(host.callTool('echo.new', { pair: [1] })).rejects.toThrow(
+      '"pair[0]" must be string',
+    )
+  })
+
+  test('that takes too long is cancelled at the server', async () => {
+    await start({ slow: workspace.fixture('slow', workspace.path('calls')) })
+    const call = host.callTool('slow.wait', {}, { timeoutMs: 100, requestId: 'r2' })
+    await expect(call).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'timeout',
+      timeoutMs: 100,
+      server: 'slow',
+      tool: 'wait',
+      requestId: 'r2',
+    })
+    const heard = await eventually(async () => {
+      const lines = await workspace.lines('calls')
+      return lines.length >= 2 && lines
+    })
+    expect(heard).toEqual(['called', 'cancelled number'])
+    expect(find('slow')?.state).toBe('ready')
+  })
+
+  test.each([
+    ['the server', { server: 50, host: 60_000 }],
+    ['the host', { server: undefined, host: 50 }],
+  ])('has the time limit of %s when it has none of its own', async (_name, limits) => {
+    const fixture = workspace.fixture('slow', workspace.path('calls'))
+    const slow = limits.server === undefined ? fixture : { ...fixture, timeoutMs: limits.server }
+    await start({ slow }, { defaultToolTimeoutMs: limits.host })
+    await expect(host.callTool('slow.wait')).rejects.toMatchObject({ timeoutMs: 50 })
+  })
+
+  test('with a limit longer than timers can hold does not end at once', async () => {
+    await start({ slow: workspace.fixture('slow', workspace.path('calls')) })
+    const abort = new AbortController()
+    const options = { timeoutMs: Infinity, signal: abort.signal }
+    const call = host.callTool('slow.wait', {}, options).catch((error: unknown) => error)
+    await eventually(async () => (await workspace.lines('calls')).length > 0)
+    abort.abort('enough')
+    expect(await call).toBe('enough')
+  })
+
+  test('that is aborted throws the reason and is cancelled at the server', async () => {
+    await start({ slow: workspace.fixture('slow', workspace.path('calls')) })
+    const abort = new AbortController()
+    const call = host.callTool('slow.wait', {}, { signal: abort.signal })
+    const rejected = expect(call).rejects.toMatchObject({ name: 'AbortError' })
+    await eventually(async () => (await workspace.lines('calls')).includes('called'))
+    abort.abort()
+    await rejected
+    await eventually(async () => (await workspace.lines('calls')).includes('cancelled number'))
+    await expect(host.callTool('slow.wait', {}, { signal: abort.signal })).rejects.toBe(
+      abort.signal.reason,
+    )
+  })
+
+  test('that the server refuses, or answers with nonsense, is a fault of the protocol', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    const code = 'protocol'
+    await expect(host.callTool('echo.refuses')).rejects.toMatchObject({ code, rpcCode: -32000 })
+    const malformed = host.callTool('echo.malformed')
+    await expect(malformed).rejects.toMatchObject({ code, rpcCode: undefined })
+  })
+
+  test('fails at once when the server ends, which is unavailable from then on', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    const never = host
+      .callTool('echo.never', {}, { requestId: 'r3' })
+      .catch((error: unknown) => error)
+    const crash = host.callTool('echo.crash').catch((error: unknown) => error)
+    const expected = {
+      name: 'ServerUnavailableError',
+      code: 'server-unavailable',
+      server: 'echo',
+      message: 'the server "echo" exited with code 3',
+    }
+    expect(await never).toMatchObject({ ...expected, tool: 'never', requestId: 'r3' })
+    expect(await crash).toMatchObject({ ...expected, tool: 'crash' })
+    expect(find('echo')).toMatchObject({ state: 'unavailable', tools: [], error: expected })
+    expect(find('echo')?.pid).toBeUndefined()
+    await expect(host.callTool('echo.echo', { text: '' })).rejects.toMatchObject(expected)
+  })
+
+  test('still gets the answer of a server that ends with it', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    expect(textOf(await host.callTool('echo.farewell'))).toHaveLength(1 << 20)
+    await eventually(() => find('echo')?.state === 'unavailable')
+  })
+
+  test.each([
+    ['floods us with one endless line', 'flood', 'flood', /sent a message of more than/],
+    ['closes its output and lives on', 'mute', 'close', /closed its output/],
+  ])(
+    'fails at once when the server %s, which is stopped',
+    async (_name, fixture, tool, message) => {
+      await start({ it: workspace.fixture(fixture) })
+      await expect(host.callTool({ server: 'it', tool })).rejects.toMatchObject({
+        code: 'server-unavailable',
+        message: expect.stringMatching(message),
+      })
+      await eventually(() => workspace.processes().length === 0)
+    },
+  )
+})
+
+describe('a start that fails', () => {
+  test('stops all servers again', async () => {
+    const good = workspace.fixture('stubborn', workspace.path('pids'))
+    const bad = { ...workspace.fixture('echo'), command: 'no-such-command' }
+    await expect(start({ good, bad })).rejects.toMatchObject({
+      name: 'ServerStartupError',
+      code: 'server-startup',
+      server: 'bad',
+      message: 'the server "bad" cannot start: the command "no-such-command" was not found on PATH',
+    })
+    expect(workspace.processes()).toEqual([])
+    expect(host.getTools().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
+  })
+
+  test('costs only that server under the policy "best-effort"', async () => {
+    const exits = { ...workspace.fixture('echo'), args: ['-e', 'process.exit(9)'] }
+    await start({ good: workspace.fixture('named', 'a'), exits }, { startPolicy: 'best-effort' })
+    expect(textOf(await host.callTool('good.a'))).toBe('a')
+    expect(find('exits')).toMatchObject({
+      state: 'unavailable',
+      error: { message: 'the server "exits" exited with code 9 before it was ready' },
+    })
+    await expect(host.callTool('exits.a')).rejects.toThrow('(not ready: exits)')
+    await expect(host.callTool({ server: 'exits', tool: 'a' })).rejects.toMatchObject({
+      code: 'server-unavailable',
+    })
+  })
+
+  test('is one when a server never answers', async () => {
+    const servers = { silent: workspace.fixture('silent') }
+    await expect(start(servers, { startTimeoutMs: 200 })).rejects.toThrow('not ready within 200 ms')
+    expect(workspace.processes()).toEqual([])
+  })
+
+  test('does not happen at all when the configuration is faulty', async () => {
+    create()
+    const { command, args } = workspace.fixture('named')
+    const servers = { good: { command, args }, bad: {} }
+    const file = await workspace.write('mcp.json', { servers })
+    await expect(host.initialize(file)).rejects.toMatchObject({ code: 'configuration' })
+    expect(host.getTools()).toEqual([])
+    create()
+    await expect(
+      host.initialize({ servers: { 'a.b': workspace.fixture('named') } }),
+    ).rejects.toMatchObject({ faults: [{ path: 'servers.a.b' }] })
+  })
+})
+
+describe('a shutdown', () => {
+  test('ends servers that ignore every request, with all that they started', async () => {
+    await start({ it: workspace.fixture('stubborn', workspace.path('pids')) })
+    await eventually(async () => (await workspace.lines('pids')).length === 2)
+    expect(workspace.processes()).toHaveLength(2)
+    await host.shutdown()
+    expect(workspace.processes()).toEqual([])
+    expect(find('it')).toMatchObject({ state: 'shutdown', tools: [] })
+  })
+
+  test('interrupts a start', async () => {
+    create()
+    const starting = host.initialize({ servers: { silent: workspace.fixture('silent') } })
+    const failed = expect(starting).rejects.toThrow('was stopped before it was ready')
+    await eventually(() => workspace.processes().length > 0)
+    await host.shutdown()
+    await failed
+    expect(workspace.processes()).toEqual([])
+  })
+
+  test('in the moment of a launch leaves no process', async () => {
+    create()
+    const starting = host.initialize({ servers: { silent: workspace.fixture('silent') } })
+    const failed = expect(starting).rejects.toThrow('was stopped before it was ready')
+    await host.shutdown()
+    expect(workspace.processes()).toEqual([])
+    await failed
+  })
+
+  test('prevents a start that has not begun', async () => {
+    create()
+    const file = await workspace.write('mcp.json', { servers: { a: { command: 'cat' } } })
+    const starting = expect(host.initialize(file)).rejects.toThrow('is shut down')
+    await host.shutdown()
+    await starting
+  })
+
+  test('lets a server finish a call that it can still answer, and takes no new one', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    const call = host.callTool('echo.echo', { text: 'last' })
+    const stopped = host.shutdown()
+    await expect(host.callTool('echo.echo', { text: 'late' })).rejects.toThrow('is stopping')
+    expect(textOf(await call)).toBe('last')
+    await stopped
+    await expect(host.callTool('echo.echo', { text: 'late' })).rejects.toThrow('is shutdown')
+  })
+})

@@ -1,0 +1,27 @@
+/** What the host needs of a logger; a pino logger is one. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+const nothing = (): void => undefined
+
+/** Drops everything: the default, since a library must not write to its host's output unasked. */
+export const silentLogger: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+}
+
+/** A logger that puts `fields` into every line. */
+export function bindLogger(logger: Logger, fields: object): Logger {
+  return {
+    debug: (more, message) => logger.debug({ ...fields, ...more }, message),
+    info: (more, message) => logger.info({ ...fields, ...more }, message),
+    warn: (more, message) => logger.warn({ ...fields, ...more }, message),
+    error: (more, message) => logger.error({ ...fields, ...more }, message),
+  }
+}

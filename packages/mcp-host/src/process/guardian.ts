@@ -1,0 +1,90 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+
+import { GUARDIAN_SCRIPT } from './guardian-script.ts'
+import { launch, launched } from './launch.ts'
+
+/** A guardian that lives shorter than this is not replaced at once, or two would chase each other. */
+const SHORT_LIFE_MS = 1000
+
+/**
+ * Kills our children when we are killed. One small process, in a session of its own, holds the
+ * other end of a pipe; when the pipe ends, however we ended, it kills every registered process
+ * group. Not used on Windows, which has no process groups.
+ *
+ * Disposing it kills what is still registered.
+ */
+export class Guardian implements AsyncDisposable {
+  readonly #groups = new Set<number>()
+  #shell: ChildProcess | undefined
+  #isDisposed = false
+
+  /** The guardian's process id; undefined before the first child and after a death of its own. */
+  get pid(): number | undefined {
+    return this.#shell?.pid
+  }
+
+  /**
+   * The stream that a child gets as descriptor 3 to register itself, which it does by itself;
+   * starts the guardian when there is none. Throws `LaunchError` when that fails.
+   */
+  async input(): Promise<Writable> {
+    if (this.#isDisposed) throw new Error('the guardian is disposed: nothing can be started')
+    const shell = this.#shell ?? this.#start()
+    await launched(shell, '/bin/sh')
+    return inputOf(shell)
+  }
+
+  /** Remembers a group that registered itself, for the case that the guardian must be replaced. */
+  add(group: number): void {
+    this.#groups.add(group)
+  }
+
+  /** Takes a group off that has no process left, before its number is used for another. */
+  remove(group: number): void {
+    this.#groups.delete(group)
+    if (this.#shell !== undefined) inputOf(this.#shell).write(`-${group}\n`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true
+    const shell = this.#shell
+    if (shell?.pid === undefined) return
+    const exited = once(shell, 'exit')
+    shell.ref()
+    inputOf(shell).end()
+    await exited
+  }
+
+  #start(): ChildProcess {
+    const startedAt = performance.now()
+    const shell = launch('/bin/sh', ['-c', GUARDIAN_SCRIPT], {
+      cwd: '/',
+      env: {},
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    })
+    this.#shell = shell
+    const input = inputOf(shell)
+    // A write to a dead guardian fails here; its exit, which is handled below, says the same.
+    input.on('error', () => undefined)
+    const ended = (): void => {
+      this.#shell = undefined
+      const livedLong = performance.now() - startedAt > SHORT_LIFE_MS
+      if (livedLong && this.#groups.size > 0 && !this.#isDisposed) this.#start()
+    }
+    shell.once('exit', ended)
+    shell.once('error', ended)
+    for (const group of this.#groups) input.write(`+${group}\n`)
+    // The guardian must not keep an otherwise finished host alive.
+    shell.unref()
+    if ('unref' in input && typeof input.unref === 'function') input.unref()
+    return shell
+  }
+}
+
+function inputOf(shell: ChildProcess): Writable {
+  if (shell.stdin === null) throw new Error('the guardian has no input')
+  return shell.stdin
+}

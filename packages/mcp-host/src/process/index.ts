@@ -1,0 +1,10 @@
+export { stopProcess, type StopOptions } from '../stop/stop-process.ts'
+export { Guardian } from './guardian.ts'
+export { LaunchError } from './launch.ts'
+export {
+  type GuardedProcess,
+  type ProcessExit,
+  spawnGuarded,
+  type SpawnOptions,
+  type Stdio,
+} from './spawn-guarded.ts'

@@ -1,0 +1,60 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { launch } from './launch.ts'
+
+const FIRST_POLL_MS = 2
+/** Past this, a killed process is stuck in the kernel, and waiting is of no use. */
+const GONE_LIMIT_MS = 2000
+
+/** Signals every process of the group; `false` when there is none. */
+export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
+  if (process.platform === 'win32') return signalTree(group, signal)
+  try {
+    return process.kill(-group, signal)
+  } catch {
+    // ESRCH: nobody is left; EPERM, on macOS: only zombies are. Both mean that nobody heard it.
+    return false
+  }
+}
+
+/**
+ * Kills what is left of a group whose leader has ended and waits until nothing is, for at most two
+ * seconds. The first signal goes out before this returns.
+ */
+export async function killRest(group: number): Promise<void> {
+  if (process.platform === 'win32') return
+  const deadline = performance.now() + GONE_LIMIT_MS
+  for (let pollMs = FIRST_POLL_MS; signalGroup(group, 'SIGKILL'); pollMs *= 2) {
+    await delay(pollMs)
+    if (performance.now() > deadline || (await isDead(group))) return
+  }
+}
+
+/**
+ * Whether only zombies are left of a group. They still count for `kill`, and stay for ever where
+ * process 1 reaps nobody, as in many containers. Always `false` where there is no /proc.
+ */
+async function isDead(group: number): Promise<boolean> {
+  if (process.platform !== 'linux') return false
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const stats = await Promise.all(
+    // One that ended since it was listed is dead too.
+    pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
+  )
+  return stats.every((stat) => {
+    // After the name, which may hold anything, in parentheses: state, parent, group.
+    const [state, , member] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return member !== String(group) || state === 'Z' || state === 'X'
+  })
+}
+
+/** Windows (untested): no groups and no SIGTERM, but a tree can be killed from its living root. */
+function signalTree(pid: number, signal: NodeJS.Signals): boolean {
+  if (signal !== 'SIGKILL') return false
+  const args = ['/t', '/f', '/pid', String(pid)]
+  const taskkill = launch('taskkill', args, { env: {}, stdio: 'ignore', detached: false })
+  // The exit that the stop ladder waits for tells whether it worked.
+  taskkill.once('error', () => undefined)
+  return true
+}

@@ -1,0 +1,172 @@
+import { chmod, open } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+
+import { describe, expect, test } from 'vitest'
+
+import { eventually } from '../../test/eventually.ts'
+import { isAlive } from '../../test/processes.ts'
+import { Workspace } from '../../test/workspace.ts'
+import { Guardian } from './guardian.ts'
+import { spawnGuarded, type SpawnOptions } from './spawn-guarded.ts'
+
+const env = { PATH: process.env['PATH'] }
+
+async function run(options: Partial<SpawnOptions> & Pick<SpawnOptions, 'command'>) {
+  await using guardian = new Guardian()
+  const child = await spawnGuarded(guardian, { cwd: '/', env, ...options })
+  child.stdin?.end()
+  const [out, exit] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    child.exited,
+  ])
+  await child.gone
+  return { out, exit }
+}
+
+const node = (script: string, ...args: string[]) => ({
+  command: process.execPath,
+  args: ['-e', script, '--', ...args],
+})
+
+/** Writes its own id and that of a child into a file; both wait for ever and are deaf. */
+const family = (workspace: Workspace): SpawnOptions => ({
+  ...workspace.fixture('stubborn', workspace.path('pids')),
+  env,
+})
+
+async function familyOf(workspace: Workspace): Promise<number[]> {
+  return eventually(async () => {
+    const pids = await workspace.lines('pids')
+    return pids.length === 2 && pids.map(Number)
+  })
+}
+
+describe('a guarded process', () => {
+  test('gets its arguments as they are, whatever a shell would make of them', async () => {
+    const args = ['a b', '$(id)', '`id`', ';', '', '"', "'", '-n', '*', '\n', '\\']
+    const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
+    const { out } = await run(node(script, ...args))
+    expect(JSON.parse(out)).toEqual(args)
+  })
+
+  test('tells how it ended', async () => {
+    expect((await run(node('process.exit(7)'))).exit).toEqual({ code: 7, signal: null })
+    const killed = await run(node('process.kill(process.pid, "SIGKILL")'))
+    expect(killed.exit).toEqual({ code: null, signal: 'SIGKILL' })
+  })
+
+  test('leads a process group of its own', async () => {
+    const { out } = await run({ command: 'sh', args: ['-c', 'ps -o pgid= -p $$; echo $$'] })
+    const [group, pid] = out.trim().split(/\s+/)
+    expect(group).toBe(pid)
+  })
+
+  test('has no open line to the guardian, which would keep that from noticing our end', async () => {
+    const list = 'for fd in /proc/self/fd/*; do readlink $fd; done'
+    const { out } = await run({ command: 'sh', args: ['-c', list], stderr: 'ignore' })
+    const sockets = out.split('\n').filter((file) => file.startsWith('socket:'))
+    // Its own input and output; stderr goes to /dev/null.
+    expect(sockets).toHaveLength(2)
+  })
+
+  test('has its streams where the caller wants them', async () => {
+    await using workspace = await Workspace.open()
+    await using file = await open(workspace.path('out'), 'w')
+    const options = { stdin: 'ignore', stdout: file.fd, stderr: 'inherit' } as const
+    await run({ command: 'sh', args: ['-c', 'cat; echo written'], ...options })
+    expect(await workspace.lines('out')).toEqual(['written'])
+  })
+
+  test('is found on the PATH that it is given, or in its folder', async () => {
+    await using workspace = await Workspace.open()
+    const file = await workspace.write('tool', '#!/bin/sh\necho mine\n')
+    await expect(run({ command: file })).rejects.toThrow('is not executable')
+    await chmod(file, 0o755)
+    const cwd = workspace.folder
+    expect((await run({ command: './tool', cwd })).out).toBe('mine\n')
+    expect((await run({ command: 'tool', env: { PATH: `/bin:${cwd}` } })).out).toBe('mine\n')
+  })
+
+  test.each([
+    ['no-such-command', 'the command "no-such-command" was not found on PATH'],
+    ['./no-such-command', 'the command "./no-such-command" does not exist'],
+    ['/tmp', 'the command "/tmp" does not exist'],
+  ])('is refused before the start when there is no %s', async (command, message) => {
+    await expect(run({ command })).rejects.toMatchObject({ name: 'LaunchError', message })
+  })
+
+  test('is refused before the start when its folder is not there', async () => {
+    await expect(run({ command: 'sh', cwd: '/nowhere' })).rejects.toThrow('working directory')
+  })
+
+  test('takes along, when it ends, what it started', async () => {
+    await using workspace = await Workspace.open()
+    await using guardian = new Guardian()
+    const child = await spawnGuarded(guardian, family(workspace))
+    const pids = await familyOf(workspace)
+    process.kill(child.pid, 'SIGKILL')
+    await child.gone
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+})
+
+describe('the guardian', () => {
+  test('kills what is registered when it is disposed', async () => {
+    await using workspace = await Workspace.open()
+    const guardian = new Guardian()
+    const child = await spawnGuarded(guardian, family(workspace))
+    const pids = await familyOf(workspace)
+    await guardian[Symbol.asyncDispose]()
+    await child.gone
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+
+  test('ignores the signals that end a session', async () => {
+    await using guardian = new Guardian()
+    const child = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
+    const { pid = 0 } = guardian
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal)
+    child.stdin?.end()
+    await child.gone
+    expect(isAlive(pid)).toBe(true)
+  })
+
+  test('is replaced for later starts when it was killed', async () => {
+    await using workspace = await Workspace.open()
+    const guardian = new Guardian()
+    const first = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
+    const { pid = 0 } = guardian
+    process.kill(pid, 'SIGKILL')
+    await eventually(() => guardian.pid === undefined)
+    await spawnGuarded(guardian, family(workspace))
+    const pids = await familyOf(workspace)
+    expect(guardian.pid).not.toBe(pid)
+    // The new one knows the old one's charges too.
+    await guardian[Symbol.asyncDispose]()
+    await first.gone
+    await eventually(() => pids.filter(isAlive).length === 0)
+  })
+
+  test('forgets a group that is gone, so that it never kills a stranger', async () => {
+    await using guardian = new Guardian()
+    const child = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
+    const input = await guardian.input()
+    const written: string[] = []
+    const write = input.write.bind(input)
+    input.write = (chunk: string) => {
+      written.push(chunk)
+      return write(chunk, 'utf8')
+    }
+    child.stdin?.end()
+    await child.gone
+    expect(written).toEqual([`-${child.pid}\n`])
+  })
+
+  test('starts nothing any more once it is disposed', async () => {
+    const guardian = new Guardian()
+    await guardian[Symbol.asyncDispose]()
+    await expect(spawnGuarded(guardian, { command: 'cat', cwd: '/', env })).rejects.toThrow(
+      'disposed',
+    )
+  })
+})

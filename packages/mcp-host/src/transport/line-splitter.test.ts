@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+
+import { LineSplitter } from './line-splitter.ts'
+
+const cut = { maxLineBytes: 5, whenTooLong: 'cut' } as const
+const feed = (splitter: LineSplitter, ...chunks: (string | Buffer)[]): string[] =>
+  chunks.flatMap((chunk) => [...splitter.push(Buffer.from(chunk))])
+
+test('lines are the same however they are cut into chunks', () => {
+  const text = Buffer.from('é\r\n\nab\ncd')
+  for (let at = 0; at <= text.length; at += 1) {
+    const splitter = new LineSplitter(cut)
+    expect(feed(splitter, text.subarray(0, at), text.subarray(at))).toEqual(['é', '', 'ab'])
+    expect(splitter.rest()).toBe('cd')
+  }
+})
+
+test('of a long line only the beginning is kept, and the next line is whole', () => {
+  expect(feed(new LineSplitter(cut), 'abc', 'defghi', 'jkl\nxy\n')).toEqual(['abcde', 'xy'])
+})
+
+test('a long line is an error where the splitter is told so', () => {
+  const splitter = new LineSplitter({ ...cut, whenTooLong: 'throw' })
+  expect(feed(splitter, 'abcde\n')).toEqual(['abcde'])
+  expect(() => feed(splitter, 'abcdef')).toThrow(RangeError)
+})

@@ -1,0 +1,55 @@
+const NEWLINE = 0x0a
+
+export interface LineSplitterOptions {
+  readonly maxLineBytes: number
+  /** What happens to a line that is longer: only its beginning is kept, or `push` throws. */
+  readonly whenTooLong: 'cut' | 'throw'
+}
+
+/** Makes lines of chunks, holding at most one line of bounded length. */
+export class LineSplitter {
+  readonly #maxLineBytes: number
+  readonly #whenTooLong: 'cut' | 'throw'
+  #parts: Buffer[] = []
+  #bytes = 0
+
+  constructor({ maxLineBytes, whenTooLong }: LineSplitterOptions) {
+    this.#maxLineBytes = maxLineBytes
+    this.#whenTooLong = whenTooLong
+  }
+
+  /** The lines that `chunk` completes, without their ends. Throws `RangeError` on a long line. */
+  *push(chunk: Buffer): Generator<string> {
+    let start = 0
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start)
+      this.#hold(chunk.subarray(start, end === -1 ? undefined : end))
+      if (end === -1) return
+      yield this.#take()
+      start = end + 1
+    }
+  }
+
+  /** What came after the last end of line; empty when nothing did. */
+  rest(): string {
+    return this.#take()
+  }
+
+  #hold(part: Buffer): void {
+    const room = this.#maxLineBytes - this.#bytes
+    if (part.length > room && this.#whenTooLong === 'throw') {
+      throw new RangeError(`a line is longer than ${this.#maxLineBytes} bytes`)
+    }
+    const kept = part.subarray(0, room)
+    if (kept.length === 0) return
+    this.#parts.push(kept)
+    this.#bytes += kept.length
+  }
+
+  #take(): string {
+    const line = Buffer.concat(this.#parts, this.#bytes).toString('utf8')
+    this.#parts = []
+    this.#bytes = 0
+    return line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+}

@@ -1,0 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Waits for a fact: until `probe` gives a value that is not false, null or undefined. */
+export async function eventually<Value>(
+  probe: () => Value | Promise<Value>,
+  limitMs = 5000,
+): Promise<NonNullable<Exclude<Value, false>>> {
+  const deadline = performance.now() + limitMs
+  for (;;) {
+    const value = await probe()
+    if (value !== false && value !== null && value !== undefined) {
+      return value as NonNullable<Exclude<Value, false>>
+    }
+    if (performance.now() > deadline)
+      throw new Error(`not within ${limitMs} ms: ${probe.toString()}`)
+    await delay(5)
+  }
+}

@@ -1,0 +1,60 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { StdioServerConfig } from '../src/index.ts'
+import { isAlive, processesWith } from './processes.ts'
+
+/**
+ * A folder of its own for one test. Every fixture gets a path in it as its last argument, so that
+ * disposing can find, and end, whatever a broken host left running.
+ */
+export class Workspace implements AsyncDisposable {
+  readonly folder: string
+
+  private constructor(folder: string) {
+    this.folder = folder
+  }
+
+  static async open(): Promise<Workspace> {
+    return new Workspace(await mkdtemp(join(tmpdir(), 'mcp-host-')))
+  }
+
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+
+  /** The configuration of a fixture. */
+  fixture(name: string, ...args: string[]): StdioServerConfig {
+    const file = join(import.meta.dirname, 'fixtures', `${name}.ts`)
+    return {
+      type: 'stdio',
+      command: process.execPath,
+      args: [file, ...args, this.path('end')],
+      env: {},
+      cwd: this.folder,
+    }
+  }
+
+  async write(name: string, content: unknown): Promise<string> {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    await writeFile(this.path(name), text)
+    return this.path(name)
+  }
+
+  /** The lines of a file; none when it is not there. */
+  async lines(name: string): Promise<string[]> {
+    const text = await readFile(this.path(name), 'utf8').catch(() => '')
+    return text.split('\n').filter((line) => line !== '')
+  }
+
+  /** The processes that this test's fixtures still run as. */
+  processes(): number[] {
+    return processesWith(this.folder)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const pid of this.processes()) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { setting, values } from './settings.ts'
+
+/** What every process of the host can be told. */
+export const baseSettings = {
+  natsUrl: setting({
+    env: 'NATS_URL',
+    schema: values.text,
+    default: 'nats://127.0.0.1:4222',
+    describe:
+      'nats-server with JetStream, as nats://[token@]host:port; several by commas. `npm start` runs its own when this is not set.',
+    isSecret: true,
+  }),
+  logLevel: setting({
+    env: 'LOG_LEVEL',
+    schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'must be one of trace, debug, info, warn, error, fatal, silent',
+    }),
+    default: 'info',
+    describe: 'Least severe level that is logged.',
+  }),
+  runFile: setting({
+    env: 'RUN_FILE',
+    schema: values.text.optional(),
+    describe: 'File that gets the pid and URL of the process once it is ready.',
+  }),
+}

@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify'
+import { fastify } from 'fastify'
+import type { Registry } from 'prom-client'
+
+export interface OperationsDeps {
+  readonly service: string
+  readonly metrics: Registry
+  /** Resolves when the process can do its work, rejects with the reason when it cannot. */
+  readonly ready: () => Promise<void>
+  /** Further fields of `/health`. */
+  readonly details?: () => Record<string, unknown>
+}
+
+/** `/health` (the process lives), `/ready` (it can work) and `/metrics` (Prometheus). */
+export function addOperations(app: FastifyInstance, deps: OperationsDeps): void {
+  app.get('/health', () => ({
+    status: 'ok',
+    service: deps.service,
+    pid: process.pid,
+    uptimeSeconds: Math.round(process.uptime()),
+    ...deps.details?.(),
+  }))
+  app.get('/ready', async (_, reply) => {
+    try {
+      await deps.ready()
+      return { status: 'ready' }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      return reply.code(503).send({ status: 'not ready', reason })
+    }
+  })
+  app.get('/metrics', async (_, reply) => {
+    return reply.type(deps.metrics.contentType).send(await deps.metrics.metrics())
+  })
+}
+
+/** A server with nothing but those, on a free loopback port, for services without one of their own. */
+export async function listenOperations(
+  deps: OperationsDeps,
+): Promise<AsyncDisposable & { url: string }> {
+  const app = fastify()
+  addOperations(app, deps)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { url, [Symbol.asyncDispose]: () => app.close() }
+}

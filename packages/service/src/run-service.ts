@@ -1,0 +1,127 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bus } from '@mcp-host/bus'
+import { connectBus } from '@mcp-host/bus'
+import { BusError } from '@mcp-host/contracts'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { baseSettings } from './base-settings.ts'
+import type { Logger } from './logger.ts'
+import { createLogger } from './logger.ts'
+import type { OperationsDeps } from './operations.ts'
+import { listenOperations } from './operations.ts'
+import type { Config, CrossCheck, Settings } from './settings.ts'
+import { ConfigError, loadConfig } from './settings.ts'
+
+/** What a service is built from. */
+export interface ServiceDeps {
+  readonly bus: Bus
+  readonly logger: Logger
+  readonly metrics: Registry
+  readonly operations: OperationsDeps
+}
+
+/** A running service. Disposing it closes everything it opened. */
+export interface Service extends AsyncDisposable {
+  /** Where it listens, when it has a server of its own. */
+  readonly url?: string
+  /** Takes no new work and finishes what is in hand. */
+  drain(): Promise<void>
+}
+
+export interface RunServiceOptions<S extends Settings> {
+  readonly name: string
+  readonly settings: S
+  readonly check?: CrossCheck<S>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly create: (deps: ServiceDeps, config: Config<S>) => Promise<Service>
+}
+
+const BROKER_PATIENCE_MS = 60_000
+const DRAIN_LIMIT_MS = 10_000
+const EXIT_LIMIT_MS = 15_000
+
+/**
+ * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then stop in order.
+ * Exit codes: 0 after a signal, 1 when it could not start, 2 for faulty settings.
+ */
+export async function runService<S extends Settings>(options: RunServiceOptions<S>): Promise<void> {
+  const { name, env } = options
+  let base: Config<typeof baseSettings>
+  let config: Config<S>
+  try {
+    base = loadConfig(baseSettings, env)
+    config = loadConfig(options.settings, env, options.check)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${name}: ${error.message}\n`)
+    process.exitCode = 2
+    return
+  }
+  const logger = createLogger(name, base.logLevel)
+  const stop = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(1)
+      logger.info({ component: 'service', action: 'stop', signal }, 'stopping')
+      stop.abort()
+    })
+  }
+  process.on('unhandledRejection', (err) => {
+    logger.error({ component: 'service', action: 'unhandled-rejection', err }, 'a fault of ours')
+  })
+  try {
+    await using stack = new AsyncDisposableStack()
+    const bus = stack.use(await connectPatiently(base.natsUrl, name, logger, stop.signal))
+    const metrics = new Registry()
+    metrics.setDefaultLabels({ service: name })
+    collectDefaultMetrics({ register: metrics })
+    const operations: OperationsDeps = { service: name, metrics, ready: () => bus.ping() }
+    const service = stack.use(await options.create({ bus, logger, metrics, operations }, config))
+    const url = service.url ?? stack.use(await listenOperations(operations)).url
+    if (base.runFile !== undefined)
+      await writeRunFile(base.runFile, { name, pid: process.pid, url })
+    logger.info({ component: 'service', action: 'ready', url }, 'ready')
+    await aborted(stop.signal)
+    setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
+    await Promise.race([service.drain(), delay(DRAIN_LIMIT_MS, undefined, { ref: false })])
+  } catch (error) {
+    if (stop.signal.aborted) return
+    const message = error instanceof BusError ? error.message : 'could not start'
+    logger.fatal({ component: 'service', action: 'start', err: error }, message)
+    process.exitCode = 1
+    // Whatever a half-built service left open must not keep the process.
+    setTimeout(() => process.exit(1), 1_000).unref()
+  }
+}
+
+/** The broker may come up after us. */
+async function connectPatiently(
+  url: string,
+  name: string,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Bus> {
+  const giveUpAt = Date.now() + BROKER_PATIENCE_MS
+  for (;;) {
+    try {
+      return await connectBus({ url, name, logger })
+    } catch (error) {
+      if (Date.now() > giveUpAt || signal.aborted) throw error
+      logger.warn({ component: 'service', action: 'connect', err: error }, 'trying again')
+      await delay(500, undefined, { signal })
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+async function writeRunFile(path: string, content: object): Promise<void> {
+  // Renamed into place, so that whoever waits for it never reads half of it.
+  await writeFile(`${path}.${process.pid}`, JSON.stringify(content))
+  await rename(`${path}.${process.pid}`, path)
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+
+/** One setting: where it comes from, what it may be and what it is for. */
+export interface Setting<T = unknown> {
+  /** Name of the environment variable. */
+  readonly env: string
+  readonly schema: z.ZodType<T>
+  /** As it would be written in the environment. */
+  readonly default?: string
+  /** First sentence of the documentation. */
+  readonly describe: string
+  readonly isSecret?: boolean
+}
+
+/** All settings of a process, by the name the code uses. */
+export type Settings = Readonly<Record<string, Setting>>
+
+export type Config<S extends Settings> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never
+}
+
+/** A value that must not be seen: prints as `[secret]` everywhere. */
+export class Secret {
+  readonly #value: string
+
+  constructor(value: string) {
+    this.#value = value
+  }
+
+  /** The value itself. Never log or send what this returns. */
+  open(): string {
+    return this.#value
+  }
+
+  toString(): string {
+    return '[secret]'
+  }
+
+  toJSON(): string {
+    return '[secret]'
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '[secret]'
+  }
+}
+
+/** A setting, with its type inferred from the schema. */
+export function setting<T>(options: Setting<T>): Setting<T> {
+  return options
+}
+
+const wholeNumber = z
+  .string()
+  .regex(/^-?\d+$/, 'must be a whole number')
+  .transform(Number)
+
+/** Schemas for values as they are written in the environment. */
+export const values = {
+  text: z.string(),
+  url: z.url('must be a URL'),
+  integer: (min: number, max: number) =>
+    wholeNumber.refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`),
+  secret: z.string().transform((value) => new Secret(value)),
+  list: z.string().transform((value) =>
+    value
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  ),
+}
+
+/** Names every faulty setting at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`faulty settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+/** What is wrong between settings that are each right by themselves. */
+export type CrossCheck<S extends Settings> = (config: Config<S>) => readonly string[]
+
+/**
+ * Reads the settings from a flat record. An empty value counts as not set. Throws `ConfigError` with all
+ * problems.
+ */
+export function loadConfig<S extends Settings>(
+  settings: S,
+  env: Readonly<Record<string, string | undefined>>,
+  check: CrossCheck<S> = () => [],
+): Config<S> {
+  const problems: string[] = []
+  const config: Record<string, unknown> = {}
+  for (const [key, { env: name, schema, default: fallback, isSecret }] of Object.entries(
+    settings,
+  )) {
+    const given = env[name] === '' ? undefined : env[name]
+    const parsed = schema.safeParse(given ?? fallback)
+    if (parsed.success) {
+      config[key] = parsed.data
+      continue
+    }
+    const reason =
+      given === undefined ? 'is required' : (parsed.error.issues[0]?.message ?? 'is not valid')
+    const shown = given === undefined ? '' : isSecret === true ? ' (not shown)' : `=${given}`
+    problems.push(`${name}${shown}: ${reason}`)
+  }
+  // Past the loop every key of S has a value of its schema.
+  const complete = config as Config<S>
+  if (problems.length === 0) problems.push(...check(complete))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(complete)
+}

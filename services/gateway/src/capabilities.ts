@@ -1,0 +1,40 @@
+import type { CatalogView } from '@mcp-host/bus'
+import type { ModelEntry, ServerEntry } from '@mcp-host/contracts'
+
+/** What the host can do right now, in the forms the gateway tells it. */
+export interface Capabilities {
+  /** The welcome to a new client. */
+  welcome(): string
+  /** For `/health`. */
+  summary(): Record<string, unknown>
+}
+
+export function capabilities({ entries }: CatalogView): Capabilities {
+  const servers = (): ServerEntry[] =>
+    Array.from(entries.values()).filter((entry) => entry.kind === 'server')
+  const model = (): ModelEntry | undefined =>
+    Array.from(entries.values()).find((entry) => entry.kind === 'model')
+  return {
+    welcome() {
+      const ready = servers().filter(({ state }) => state === 'ready')
+      const tools = ready.reduce((sum, each) => sum + each.tools.length, 0)
+      const answering = model()
+      const parts = [
+        'Welcome to mcp-host.',
+        answering === undefined ? 'No model is ready yet.' : `${answering.model} answers.`,
+        `${tools} tools of ${ready.length} MCP servers are ready.`,
+        answering?.notice ?? '',
+      ]
+      return parts.filter((part) => part !== '').join(' ')
+    },
+    summary: () => ({
+      model: model(),
+      servers: servers().map(({ server, state, error, tools }) => ({
+        server,
+        state,
+        error,
+        tools: tools.length,
+      })),
+    }),
+  }
+}

@@ -1,0 +1,59 @@
+import { isIP } from 'node:net'
+import type { Config, CrossCheck } from '@mcp-host/service'
+import { setting, values } from '@mcp-host/service'
+
+/** Settings of the gateways. */
+export const gatewaySettings = {
+  port: setting({
+    env: 'PORT',
+    schema: values.integer(0, 65_535),
+    default: '3000',
+    describe: 'Port of the gateway; 0 takes a free one.',
+  }),
+  host: setting({
+    env: 'HOST',
+    schema: values.text,
+    default: '127.0.0.1',
+    describe: 'Address the gateway listens on. Only loopback until clients have to authenticate.',
+  }),
+  allowedOrigins: setting({
+    env: 'ALLOWED_ORIGINS',
+    schema: values.list,
+    default: '',
+    describe:
+      'Web origins, besides those on loopback, whose pages may connect; by commas, as https://chat.example.com.',
+  }),
+  heartbeatMs: setting({
+    env: 'HEARTBEAT_MS',
+    schema: values.integer(100, 600_000),
+    default: '30000',
+    describe: 'How often a socket is pinged, in milliseconds; one that misses two is closed.',
+  }),
+}
+
+export type GatewayConfig = Config<typeof gatewaySettings>
+
+export const checkGatewaySettings: CrossCheck<typeof gatewaySettings> = ({
+  host,
+  allowedOrigins,
+}) => {
+  const problems: string[] = []
+  if (!isLoopback(host)) {
+    problems.push(
+      `HOST=${host}: must be a loopback address (127.0.0.1, ::1, localhost), as there is no authentication yet`,
+    )
+  }
+  for (const origin of allowedOrigins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      problems.push(`ALLOWED_ORIGINS: ${origin} must be scheme://host[:port] and nothing more`)
+    }
+  }
+  return problems
+}
+
+/** Whether a host name or address can only mean this machine. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost')) return true
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  return isIP(bare) === 4 ? bare.startsWith('127.') : bare === '::1'
+}

@@ -1,0 +1,36 @@
+import type { Registry } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
+
+export interface GatewayEvents {
+  socketOpened(): void
+  socketClosed(): void
+  messageAccepted(): void
+  firstText(seconds: number): void
+}
+
+/** What the gateways count. */
+export function gatewayEvents(registry: Registry): GatewayEvents {
+  const registers = [registry]
+  const sockets = new Gauge({
+    name: 'mcp_host_sockets_connected',
+    help: 'Client sockets that are open',
+    registers,
+  })
+  const messages = new Counter({
+    name: 'mcp_host_messages_accepted_total',
+    help: 'User messages stored in a session log',
+    registers,
+  })
+  const firstText = new Histogram({
+    name: 'mcp_host_first_text_seconds',
+    help: 'From receiving a user message to the first text of its answer',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+  return {
+    socketOpened: () => sockets.inc(),
+    socketClosed: () => sockets.dec(),
+    messageAccepted: () => messages.inc(),
+    firstText: (seconds) => firstText.observe(seconds),
+  }
+}

@@ -1,0 +1,51 @@
+import type { Service, ServiceDeps } from '@mcp-host/service'
+import { capabilities } from './capabilities.ts'
+import type { GatewayConfig } from './config.ts'
+import { gatewayEvents } from './events.ts'
+import { buildApp } from './http/app.ts'
+import type { Connection } from './socket/connection.ts'
+import { serveSocket } from './socket/socket.ts'
+
+/** A gateway: the edge for clients. Any of them serves any client. */
+export async function createGateway(
+  { bus, logger, metrics, operations }: ServiceDeps,
+  config: GatewayConfig,
+): Promise<Service> {
+  const able = capabilities(await bus.catalog.watch())
+  const connections = new Set<Connection>()
+  const deps = {
+    bus,
+    logger,
+    events: gatewayEvents(metrics),
+    connections,
+    welcome: () => able.welcome(),
+  }
+  const app = await buildApp(
+    {
+      logger,
+      operations: { ...operations, details: () => able.summary() },
+      onSocket: (socket, request) => void serveSocket(deps, socket, request, config),
+    },
+    config,
+  )
+  const url = await app.listen({ host: config.host, port: config.port })
+  return {
+    url,
+    async drain() {
+      for (const connection of connections) {
+        const { sessionId, lastEventId } = connection
+        const query = `sessionId=${sessionId}&after=${lastEventId}`
+        const message = `This gateway is going down; connect again with ?${query}`
+        void connection.send({
+          type: 'connection',
+          id: lastEventId,
+          payload: { state: 'reconnecting', message, sessionId },
+        })
+        connection.close(1012, query)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close()
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { BusError } from '@mcp-host/contracts'
+import { isLoopback } from '../config.ts'
+
+/**
+ * Refuses requests that a foreign web page could have caused: of another origin, or under a host name
+ * that was bent to this machine. Throws `denied`.
+ */
+export function checkOrigin(headers: IncomingHttpHeaders, allowed: readonly string[]): void {
+  const { host = '', origin } = headers
+  const name = host.replace(/:\d+$/, '')
+  if (!isLoopback(name) && !allowed.some((each) => new URL(each).host === host)) {
+    throw new BusError('denied', `Host ${host} is not served here`, { field: 'Host' })
+  }
+  if (origin === undefined || allowed.includes(origin)) return
+  if (URL.canParse(origin) && isLoopback(new URL(origin).hostname)) return
+  throw new BusError('denied', `pages of ${origin} may not connect; see ALLOWED_ORIGINS`, {
+    field: 'Origin',
+  })
+}

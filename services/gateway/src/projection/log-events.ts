@@ -1,0 +1,145 @@
+import type { LogEntry, SessionEvent, ToolFact, TurnEvent } from '@mcp-host/contracts'
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
+
+/** An event of the stream before it has its place there. */
+export type Unplaced = WithoutId<SessionEvent>
+
+/** What one entry of the log means to a client, in order. Pure: the same for every reader. */
+export function logEvents(entry: LogEntry): Unplaced[] {
+  switch (entry.kind) {
+    case 'input':
+      return [{ type: 'user', payload: { messageId: entry.fact.id, text: entry.fact.text } }]
+    case 'turn':
+      return turnEvents(entry.fact)
+    case 'generation':
+      if (entry.fact.outcome !== 'completed') return []
+      return entry.fact.content.flatMap((block) => {
+        if (block.type !== 'tool-call') return []
+        const { server, tool = block.name } = block
+        const name = server === undefined ? tool : `${server}.${tool}`
+        return [
+          processing(`Using ${name}`, name),
+          {
+            type: 'tool',
+            payload: {
+              state: 'call',
+              callId: block.id,
+              ...(server === undefined ? {} : { server }),
+              tool,
+              arguments: block.arguments,
+            },
+          },
+        ]
+      })
+    case 'tool':
+      return toolEvents(entry.fact)
+    default:
+      return entry satisfies never
+  }
+}
+
+function turnEvents(fact: TurnEvent): Unplaced[] {
+  switch (fact.type) {
+    case 'turn-claimed':
+      // A take-over is not the client's business: the turn simply goes on.
+      if (fact.epoch > 1) return []
+      return [
+        { type: 'turn', payload: { state: 'started', messageId: fact.messageId } },
+        processing('Thinking'),
+      ]
+    case 'generation-started': {
+      if (fact.voids === undefined) return []
+      const message = 'The answer was interrupted and is written anew'
+      return [{ type: 'reset', payload: { message } }, processing(message)]
+    }
+    case 'tool-settled':
+      return [
+        {
+          type: 'status',
+          payload: {
+            state: 'complete',
+            tool: fact.tool,
+            message: toolError(fact.tool, fact.message),
+            data: { content: [{ type: 'text', text: fact.message }], isError: true },
+          },
+        },
+        {
+          type: 'tool',
+          payload: {
+            state: 'result',
+            callId: fact.call,
+            tool: fact.tool,
+            outcome: fact.outcome,
+            content: [{ type: 'text', text: fact.message }],
+          },
+        },
+      ]
+    case 'turn-done':
+      return [
+        {
+          type: 'status',
+          payload: { state: 'complete', message: fact.error?.message ?? 'Done' },
+        },
+        {
+          type: 'turn',
+          payload: {
+            state: 'done',
+            outcome: fact.outcome,
+            ...(fact.error === undefined ? {} : { error: fact.error }),
+          },
+        },
+      ]
+    default:
+      return fact satisfies never
+  }
+}
+
+function toolEvents(fact: ToolFact): Unplaced[] {
+  if (fact.type === 'tool-started') return []
+  const { call, server, tool, outcome, content, structuredContent, error, durationMs } = fact
+  const name = `${server}.${tool}`
+  const structured = structuredContent === undefined ? {} : { structuredContent }
+  return [
+    {
+      type: 'status',
+      payload: {
+        state: 'complete',
+        tool: name,
+        message:
+          outcome === 'ok' ? `${name} is done` : toolError(name, error?.message ?? textOf(content)),
+        // Content blocks came as JSON; the contract of the frame checks it.
+        data: { content: content as never, ...structured, isError: outcome === 'error' },
+      },
+    },
+    {
+      type: 'tool',
+      payload: {
+        state: 'result',
+        callId: call,
+        server,
+        tool,
+        outcome,
+        content,
+        ...structured,
+        ...(error === undefined ? {} : { error }),
+        durationMs,
+      },
+    },
+  ]
+}
+
+function processing(message: string, tool?: string): Unplaced {
+  const about = tool === undefined ? {} : { tool }
+  return { type: 'status', payload: { state: 'processing', ...about, message } }
+}
+
+/** The standard message when a tool failed. */
+function toolError(tool: string, reason: string): string {
+  return `Tool error: ${tool}: ${reason.slice(0, 500)}`
+}
+
+function textOf(content: readonly { [key: string]: unknown }[]): string {
+  const first = content.find((block) => typeof block['text'] === 'string')
+  return first === undefined ? 'it failed' : String(first['text'])
+}

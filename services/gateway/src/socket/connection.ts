@@ -1,0 +1,49 @@
+import type { Down, SessionId } from '@mcp-host/contracts'
+import type { WebSocket } from 'ws'
+
+/** More than this waiting in one socket, and it is not given more until it is sent. */
+const MAX_BUFFERED_BYTES = 1024 * 1024
+
+/** One client socket and what is known about it. */
+export class Connection {
+  readonly clientId = crypto.randomUUID()
+  readonly connectedAt = new Date()
+  readonly sessionId: SessionId
+  readonly userAgent: string
+  lastActiveAt = new Date()
+  /** Id of the last event that was sent. */
+  lastEventId: string
+  /** When the messages that were accepted here and have no answer yet were sent, by their id. */
+  readonly unanswered = new Map<string, number>()
+  /** When the message was sent whose first text is awaited. */
+  answering: number | undefined
+  readonly #socket: WebSocket
+
+  constructor(
+    socket: WebSocket,
+    about: { sessionId: SessionId; userAgent: string; lastEventId: string },
+  ) {
+    this.#socket = socket
+    this.sessionId = about.sessionId
+    this.userAgent = about.userAgent
+    this.lastEventId = about.lastEventId
+  }
+
+  /** Sends a frame. Resolves when there is room for more. */
+  send(frame: Down): Promise<void> | undefined {
+    if ('id' in frame && frame.id !== undefined) this.lastEventId = frame.id
+    const text = JSON.stringify(frame)
+    if (this.#socket.bufferedAmount < MAX_BUFFERED_BYTES) {
+      this.#socket.send(text)
+      return undefined
+    }
+    return new Promise((resolve) => {
+      // Called with an error when the socket closes: then nobody waits for room either.
+      this.#socket.send(text, () => resolve())
+    })
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+  }
+}

@@ -1,0 +1,17 @@
+import type { Up } from '@mcp-host/contracts'
+import type { Connection } from '../connection.ts'
+import type { SocketDeps } from '../socket.ts'
+import { acceptMessage } from './accept-message.ts'
+import { answerPing } from './answer-ping.ts'
+
+type Handler<T extends Up['type']> = (
+  deps: SocketDeps,
+  connection: Connection,
+  frame: Extract<Up, { type: T }>,
+) => Promise<void> | void
+
+/** What is done with each frame of a client. */
+export const handlers: { readonly [T in Up['type']]: Handler<T> } = {
+  message: acceptMessage,
+  ping: answerPing,
+}

@@ -1,0 +1,138 @@
+import type { Bus } from '@mcp-host/bus'
+import type { SessionEvent } from '@mcp-host/contracts'
+import { BusError, formatCursor, newEnvelope } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { FastifyRequest } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { GatewayEvents } from '../events.ts'
+import { followSession } from '../session/follow-session.ts'
+import { Connection } from './connection.ts'
+import { handlers } from './handlers/index.ts'
+import { openSession } from './open-session.ts'
+import { readFrame } from './read-frame.ts'
+
+export interface SocketDeps {
+  readonly bus: Bus
+  readonly logger: Logger
+  readonly events: GatewayEvents
+  readonly connections: Set<Connection>
+  /** What a new client is told: who answers, with which tools. */
+  readonly welcome: () => string
+}
+
+/** The life of one client socket. */
+export async function serveSocket(
+  deps: SocketDeps,
+  socket: WebSocket,
+  request: FastifyRequest,
+  { heartbeatMs }: { heartbeatMs: number },
+): Promise<void> {
+  const { bus, logger, events, connections, welcome } = deps
+  const closed = new AbortController()
+  socket.on('close', () => closed.abort())
+  // A broken connection also closes; there is nothing else to do about it.
+  socket.on('error', () => undefined)
+  // Frames that come before the session is open must not be lost.
+  const early: (() => void)[] = []
+  let onFrame = (handle: () => void): unknown => early.push(handle)
+  let connection: Connection | undefined
+  socket.on('message', (data, isBinary) =>
+    onFrame(() => connection && takeFrame(deps, connection, () => readFrame(data, isBinary))),
+  )
+
+  const opened = await openSession(bus, request.query).catch((error: unknown) =>
+    BusError.from(error),
+  )
+  if (opened instanceof BusError) {
+    const payload = { state: 'error' as const, message: opened.message }
+    socket.send(JSON.stringify({ type: 'connection', payload }))
+    socket.close(opened.code === 'invalid' ? 1008 : 1013, opened.message.slice(0, 120))
+    return
+  }
+  const { sessionId, cursor, isReconnect } = opened
+  const userAgent = request.headers['user-agent'] ?? ''
+  const id = formatCursor(cursor)
+  connection = new Connection(socket, { sessionId, userAgent, lastEventId: id })
+  const { clientId } = connection
+  const fields = { component: 'socket', sessionId, clientId }
+  connections.add(connection)
+  events.socketOpened()
+  logger.info({ ...fields, action: 'open', userAgent, isReconnect }, 'socket opened')
+  const stopHeartbeat = startHeartbeat(socket, heartbeatMs)
+  try {
+    void connection.send({
+      type: 'connection',
+      id,
+      payload: {
+        state: isReconnect ? 'reconnected' : 'connected',
+        message: isReconnect ? 'Reconnected' : welcome(),
+        sessionId,
+      },
+    })
+    onFrame = (handle) => handle()
+    for (const handle of early) handle()
+    const options = { envelope: newEnvelope('local'), signal: closed.signal }
+    for await (const event of followSession(bus, sessionId, cursor, options)) {
+      noteFirstText(events, connection, event)
+      await connection.send(event)
+    }
+  } catch (err) {
+    logger.error({ ...fields, action: 'follow', err }, 'a stream broke off')
+    connection.close(1011, 'reconnect with the last id')
+  } finally {
+    stopHeartbeat()
+    connections.delete(connection)
+    events.socketClosed()
+    const { connectedAt, lastActiveAt } = connection
+    logger.info({ ...fields, action: 'close', connectedAt, lastActiveAt }, 'socket closed')
+  }
+}
+
+function takeFrame(
+  deps: SocketDeps,
+  connection: Connection,
+  read: () => ReturnType<typeof readFrame>,
+): void {
+  connection.lastActiveAt = new Date()
+  try {
+    const frame = read()
+    // The table has a handler for each type, which TypeScript cannot see through the union.
+    const handle = handlers[frame.type] as (
+      ...args: [SocketDeps, Connection, typeof frame]
+    ) => Promise<void> | void
+    void handle(deps, connection, frame)
+  } catch (error) {
+    const known = BusError.from(error)
+    void connection.send({
+      type: 'error',
+      payload: { ...known.toInfo(), retryable: known.retryable },
+    })
+  }
+}
+
+/** Pings; a socket from which nothing came for two periods is dropped, its session stays. */
+function startHeartbeat(socket: WebSocket, periodMs: number): () => void {
+  let missed = 0
+  const onLife = (): void => {
+    missed = 0
+  }
+  socket.on('pong', onLife)
+  socket.on('message', onLife)
+  const timer = setInterval(() => {
+    if (missed >= 2) return socket.terminate()
+    missed++
+    socket.ping()
+  }, periodMs)
+  return () => clearInterval(timer)
+}
+
+/** Measures from the message to the first word of its answer, at the socket that sent it. */
+function noteFirstText(events: GatewayEvents, connection: Connection, event: SessionEvent): void {
+  if (event.type === 'turn' && event.payload.state === 'started') {
+    connection.answering = connection.unanswered.get(event.payload.messageId)
+    connection.unanswered.delete(event.payload.messageId)
+  } else if (event.type === 'text' && connection.answering !== undefined) {
+    events.firstText((performance.now() - connection.answering) / 1_000)
+    connection.answering = undefined
+  }
+}

@@ -1,0 +1,46 @@
+import type { TextDelta } from '@mcp-host/contracts'
+
+/** How long text may wait for more. A reader does not notice; every frame saved is CPU for all. */
+export const WINDOW_MS = 20
+
+/**
+ * Joins deltas that come in quick succession. The first after a pause goes out at once, the following
+ * are held until the window since the last one is over.
+ */
+export class DeltaCoalescer implements Disposable {
+  readonly #emit: (delta: TextDelta) => void
+  readonly #now: () => number
+  #pending: TextDelta | undefined
+  #timer: NodeJS.Timeout | undefined
+  #lastEmit = -Infinity
+
+  constructor(emit: (delta: TextDelta) => void, now: () => number = () => performance.now()) {
+    this.#emit = emit
+    this.#now = now
+  }
+
+  push(delta: TextDelta): void {
+    if (this.#pending !== undefined && this.#pending.kind !== delta.kind) this.flush()
+    this.#pending =
+      this.#pending === undefined
+        ? delta
+        : { ...this.#pending, text: this.#pending.text + delta.text }
+    const waitMs = this.#lastEmit + WINDOW_MS - this.#now()
+    if (waitMs <= 0) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), waitMs)
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#pending === undefined) return
+    const delta = this.#pending
+    this.#pending = undefined
+    this.#lastEmit = this.#now()
+    this.#emit(delta)
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer)
+  }
+}

@@ -1,0 +1,100 @@
+import type {
+  ContentBlock,
+  GenerateRequest,
+  GenerationResult,
+  TextDelta,
+} from '@mcp-host/contracts'
+import { BusError, toolCallId } from '@mcp-host/contracts'
+import type { Model, StreamPart } from '../model.ts'
+import { DeltaCoalescer } from './coalesce.ts'
+import type { GenerationText } from './generation-text.ts'
+
+export interface RunGenerationDeps {
+  readonly model: Model
+  readonly text: GenerationText
+  readonly emit: (delta: TextDelta) => void
+  /** Called once, when the first text or reasoning came. */
+  readonly onFirstText: () => void
+}
+
+/** Runs one generation to its end. Never throws: failing and being cancelled are results. */
+export async function runGeneration(
+  { model, text, emit, onFirstText }: RunGenerationDeps,
+  request: GenerateRequest,
+  { signal }: { signal: AbortSignal },
+): Promise<GenerationResult> {
+  const base = { generation: request.generation, provider: model.provider, model: model.model }
+  const late = AbortSignal.timeout(Math.max(0, request.deadline - Date.now()))
+  const either = AbortSignal.any([signal, late])
+  const tools = new Map(request.tools.map((tool) => [tool.safeName, tool]))
+  using coalescer = new DeltaCoalescer(emit)
+  let usage: GenerationResult['usage']
+  let calls = 0
+
+  const take = (part: StreamPart): void => {
+    switch (part.type) {
+      case 'text-delta':
+      case 'reasoning-delta': {
+        if (part.text === '') return
+        if (text.length === 0) onFirstText()
+        const kind = part.type === 'text-delta' ? 'text' : 'reasoning'
+        coalescer.push(text.append(kind, part.text))
+        return
+      }
+      case 'block-end':
+        text.endBlock(part.providerMetadata)
+        return
+      case 'tool-call': {
+        const known = tools.get(part.name)
+        text.addToolCall({
+          type: 'tool-call',
+          id: toolCallId(request.generation, calls++),
+          name: part.name,
+          ...(known === undefined ? {} : { server: known.server, tool: known.tool }),
+          arguments: parseArguments(part.arguments),
+          ...(part.providerMetadata === undefined
+            ? {}
+            : { providerMetadata: part.providerMetadata as ContentBlock['providerMetadata'] }),
+        })
+        return
+      }
+      case 'end':
+        usage = part.usage
+        return
+      default:
+        part satisfies never
+    }
+  }
+
+  try {
+    const { messages, system } = request
+    const asked = { messages, tools: request.tools, ...(system === undefined ? {} : { system }) }
+    for await (const part of model.stream(asked, { signal: either })) take(part)
+    either.throwIfAborted()
+    coalescer.flush()
+    return {
+      ...base,
+      outcome: 'completed',
+      content: text.content(),
+      ...(usage === undefined ? {} : { usage }),
+    }
+  } catch (error) {
+    coalescer.flush()
+    const content = text.content()
+    if (signal.aborted) return { ...base, outcome: 'cancelled', content }
+    const failure = late.aborted
+      ? new BusError('deadline', 'the model did not finish in time')
+      : BusError.from(error)
+    return { ...base, outcome: 'failed', content, error: failure.toInfo() }
+  }
+}
+
+/** What the model meant as arguments; what is no JSON stays text, and is told to the model later. */
+function parseArguments(json: string): (ContentBlock & { type: 'tool-call' })['arguments'] {
+  if (json.trim() === '') return {}
+  try {
+    return JSON.parse(json) as (ContentBlock & { type: 'tool-call' })['arguments']
+  } catch {
+    return json
+  }
+}

@@ -1,0 +1,49 @@
+import type { Usage } from '@mcp-host/contracts'
+import type { ModelRequest, StreamPart } from '../../model.ts'
+
+const CHARACTERS_PER_TOKEN = 4
+
+/** Counts what a reply costs, roughly: a token per four characters. */
+export interface UsageMeter {
+  add(part: StreamPart): void
+  read(): Usage
+}
+
+export function usageMeter(request: ModelRequest): UsageMeter {
+  let output = 0
+  let reasoning = 0
+  return {
+    add(part) {
+      if (part.type === 'text-delta') output += part.text.length
+      if (part.type === 'tool-call') output += part.name.length + part.arguments.length
+      if (part.type === 'reasoning-delta') reasoning += part.text.length
+    },
+    read: () => ({
+      inputTokens: tokens(inputCharacters(request)),
+      outputTokens: tokens(output + reasoning),
+      ...(reasoning === 0 ? {} : { reasoningTokens: tokens(reasoning) }),
+    }),
+  }
+}
+
+function inputCharacters({ system, messages, tools }: ModelRequest): number {
+  let count = system?.length ?? 0
+  for (const message of messages) {
+    if (message.role === 'user') count += message.text.length
+    else if (message.role === 'tool') for (const { text } of message.answers) count += text.length
+    else {
+      for (const block of message.content) {
+        if (block.type === 'tool-call') count += JSON.stringify(block.arguments).length
+        else count += block.text.length
+      }
+    }
+  }
+  for (const { safeName, description, inputSchema } of tools) {
+    count += safeName.length + (description?.length ?? 0) + JSON.stringify(inputSchema).length
+  }
+  return count
+}
+
+function tokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN)
+}

@@ -1,0 +1,40 @@
+import type { ToolFinished } from '@mcp-host/contracts'
+import type { Registry } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
+
+export interface SupervisorEvents {
+  callStarted(): void
+  callEnded(result: ToolFinished): void
+}
+
+/** What the supervisors count. */
+export function supervisorEvents(registry: Registry): SupervisorEvents {
+  const registers = [registry]
+  const labelNames = ['server', 'outcome']
+  const running = new Gauge({
+    name: 'mcp_host_tool_calls_running',
+    help: 'Tool calls under way',
+    registers,
+  })
+  const calls = new Counter({
+    name: 'mcp_host_tool_calls_total',
+    help: 'Tool calls by server and how they ended',
+    labelNames,
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'mcp_host_tool_call_seconds',
+    help: 'How long tool calls took',
+    labelNames,
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 15, 60],
+    registers,
+  })
+  return {
+    callStarted: () => running.inc(),
+    callEnded({ server, outcome, durationMs }) {
+      running.dec()
+      calls.inc({ server, outcome })
+      seconds.observe({ server, outcome }, durationMs / 1_000)
+    },
+  }
+}

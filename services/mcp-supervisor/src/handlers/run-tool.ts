@@ -1,0 +1,114 @@
+import type { Bus, ServedRequest } from '@mcp-host/bus'
+import type { RunToolRequest, ToolFact, ToolFinished } from '@mcp-host/contracts'
+import { BusError, callControl, childEnvelope } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { requestFields } from '@mcp-host/service'
+import type { MCPHost } from 'mcp-host'
+import type { SupervisorEvents } from '../events.ts'
+import { fromError, fromResult } from './call-result.ts'
+
+export interface RunToolDeps {
+  readonly bus: Bus
+  readonly host: MCPHost
+  readonly logger: Logger
+  readonly events: SupervisorEvents
+  /** Calls under way, to be waited for. */
+  readonly running: Set<Promise<void>>
+}
+
+/** Accepts a tool call of a turn and lets it run; start and result are facts in the session's log. */
+export function startToolCall(
+  deps: RunToolDeps,
+  server: string,
+  served: ServedRequest<RunToolRequest>,
+): { supervisor: string } {
+  const run = runAndRecord(deps, server, served).catch((err: unknown) => {
+    deps.logger.error({ ...fields(server, served), action: 'record', err }, 'a tool call was lost')
+  })
+  deps.running.add(run)
+  void run.finally(() => deps.running.delete(run))
+  return { supervisor: deps.bus.id }
+}
+
+async function runAndRecord(
+  deps: RunToolDeps,
+  server: string,
+  served: ServedRequest<RunToolRequest>,
+): Promise<void> {
+  const { bus, logger, events } = deps
+  const { request, envelope } = served
+  const { session, call } = request
+  const cancel = new AbortController()
+  // Answered only while this runs: whoever gets no answer knows that it is over.
+  using _control = bus.serve(callControl, { call }, ({ request: { action } }) => {
+    if (action === 'cancel') cancel.abort(new BusError('cancelled', 'the call was cancelled'))
+    return { supervisor: bus.id }
+  })
+  const append = (fact: ToolFact, messageId: string): Promise<unknown> =>
+    bus.sessions.append(
+      session,
+      { kind: 'tool', fact },
+      {
+        envelope: childEnvelope(envelope),
+        messageId,
+        patienceMs: 60_000,
+      },
+    )
+  if (!(await wonStart(deps, request, append))) return
+  events.callStarted()
+  const result = await callTool(deps, server, request, envelope.requestId, cancel.signal)
+  events.callEnded(result)
+  const { outcome, durationMs, error } = result
+  logger.info(
+    { ...fields(server, served), action: 'end', outcome, durationMs, err: error },
+    'tool call ended',
+  )
+  await append(result, `${call}:result:${bus.id}:${request.attempt}`)
+}
+
+/** Records the start; only the first start of an attempt may run. */
+async function wonStart(
+  { bus }: RunToolDeps,
+  { session, call, attempt, after }: RunToolRequest,
+  append: (fact: ToolFact, messageId: string) => Promise<unknown>,
+): Promise<boolean> {
+  const nonce = crypto.randomUUID()
+  const start = { type: 'tool-started' as const, call, attempt, supervisor: bus.id, nonce }
+  await append(start, `${call}:start:${nonce}`)
+  const facts = (await bus.sessions.read(session, after))
+    .filter((entry) => entry.kind === 'tool')
+    .map(({ fact }) => fact)
+    .filter((fact) => fact.call === call)
+  const first = facts.find((fact) => fact.type === 'tool-started' && fact.attempt === attempt)
+  const hasResult = facts.some(({ type }) => type === 'tool-finished')
+  return !hasResult && first?.type === 'tool-started' && first.nonce === nonce
+}
+
+async function callTool(
+  { host }: RunToolDeps,
+  server: string,
+  { call, tool, arguments: args }: RunToolRequest,
+  requestId: string,
+  signal: AbortSignal,
+): Promise<ToolFinished> {
+  const begin = performance.now()
+  const outcome = await host
+    .callTool({ server, tool }, args, { signal, requestId })
+    .then(fromResult, fromError)
+  const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
+  return { type: 'tool-finished', call, server, tool, ...outcome, durationMs }
+}
+
+function fields(
+  server: string,
+  { request, envelope }: ServedRequest<RunToolRequest>,
+): Record<string, unknown> {
+  return {
+    ...requestFields(envelope),
+    component: 'tool',
+    sessionId: request.session,
+    call: request.call,
+    server,
+    tool: request.tool,
+  }
+}

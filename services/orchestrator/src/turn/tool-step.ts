@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Generation, ToolCall } from '@mcp-host/contracts'
+import { BusError, callControl, childEnvelope, runTool } from '@mcp-host/contracts'
+import { isOpen } from './decide.ts'
+import { probe } from './probe.ts'
+import type { ClaimedTurn, TurnDeps } from './turn.ts'
+
+/** How long a call waits for a supervisor that has the server. */
+const SUPERVISOR_PATIENCE_MS = 5_000
+const ACCEPT_TIMEOUT_MS = 2_000
+const QUIET_MS = 1_000
+const MAX_ATTEMPTS = 3
+const OUTCOME_UNKNOWN =
+  'the process that ran this tool died; whether it took effect is not known. Do not simply repeat it.'
+
+/** Runs the calls side by side; resolves when each has a result or was settled. */
+export async function runTools(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  generation: Generation,
+  calls: readonly ToolCall[],
+): Promise<void> {
+  await Promise.all(calls.map((call) => runCall(deps, turn, generation, call)))
+}
+
+async function runCall(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  generation: Generation,
+  call: ToolCall,
+): Promise<void> {
+  for (let tries = 0; isOpen(call); tries++) {
+    const attempt = call.attempt + 1
+    const refused =
+      tries < MAX_ATTEMPTS ? await dispatch(deps, turn, generation, call, attempt) : undefined
+    if (refused !== undefined || tries >= MAX_ATTEMPTS) {
+      return settleCall(turn, call, 'refused', refused ?? 'the tool could not be run')
+    }
+    while (isOpen(call) && (await isAtWork(deps, turn, call)));
+    if (isOpen(call) && call.attempt >= attempt && !deps.tools.isRepeatable(call.block)) {
+      return settleCall(turn, call, 'unknown', OUTCOME_UNKNOWN)
+    }
+  }
+}
+
+/** Closes a call without an answer of its server. */
+export async function settleCall(
+  { writer }: ClaimedTurn,
+  { block }: ToolCall,
+  outcome: 'refused' | 'unknown',
+  message: string,
+): Promise<void> {
+  const tool = block.server === undefined ? block.name : `${block.server}.${block.tool}`
+  await writer.append({ type: 'tool-settled', call: block.id, tool, outcome, message })
+  await writer.folded()
+}
+
+/** Hands the call to a supervisor. Answers why it was refused, in words for the model. */
+async function dispatch(
+  { bus }: TurnDeps,
+  { session, envelope }: ClaimedTurn,
+  { resultSeq }: Generation,
+  { block }: ToolCall,
+  attempt: number,
+): Promise<string | undefined> {
+  const { server = '', tool = '' } = block
+  // decide() lets only calls with an object as arguments come here.
+  const given = block.arguments as Record<string, never>
+  const request = { session, call: block.id, attempt, tool, arguments: given, after: resultSeq }
+  const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
+  for (;;) {
+    try {
+      const options = { envelope: childEnvelope(envelope), timeoutMs: ACCEPT_TIMEOUT_MS }
+      await bus.call(runTool, { server }, request, options)
+      return undefined
+    } catch (error) {
+      const { code, message } = BusError.from(error)
+      // Taken or not: the log and the probes will tell.
+      if (code === 'deadline') return undefined
+      if (code !== 'unavailable') return message
+      if (Date.now() > giveUpAt) return `the MCP server "${server}" is not available right now`
+      await delay(100)
+    }
+  }
+}
+
+/** Waits for news; answers whether somebody still works on the call. */
+async function isAtWork(
+  { bus }: TurnDeps,
+  { session, view, envelope }: ClaimedTurn,
+  call: ToolCall,
+): Promise<boolean> {
+  const { seq } = view.state
+  await view.change(QUIET_MS)
+  if (view.state.seq > seq || !isOpen(call)) return true
+  const params = { call: call.block.id }
+  if ((await probe(bus, callControl, params, { action: 'ping' }, envelope)) !== undefined)
+    return true
+  const missed = await bus.sessions.read(session, view.state.seq)
+  return missed.length > 0
+}

@@ -1,0 +1,62 @@
+import type { SessionLog } from '@mcp-host/bus'
+import type { Envelope, SessionId, TurnEvent } from '@mcp-host/contracts'
+import { childEnvelope } from '@mcp-host/contracts'
+import type { SessionView } from './session-view.ts'
+
+type WithoutBase<T> = T extends unknown ? Omit<T, 'turn' | 'seen'> : never
+
+/** A turn event without what the writer adds. */
+export type TurnFact = WithoutBase<TurnEvent>
+
+/**
+ * Writes the events of one turn, each chained to the one before. Once somebody else has written, every
+ * append fails with `conflict`: that is the fence.
+ */
+export class TurnWriter {
+  readonly #log: SessionLog
+  readonly #view: SessionView
+  readonly #session: SessionId
+  readonly #turn: number
+  readonly #envelope: Envelope
+  #last = 0
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    log: SessionLog,
+    view: SessionView,
+    about: { session: SessionId; turn: number; envelope: Envelope },
+  ) {
+    this.#log = log
+    this.#view = view
+    this.#session = about.session
+    this.#turn = about.turn
+    this.#envelope = about.envelope
+  }
+
+  /** Resolves when all that was written has been read back into the state. */
+  async folded(): Promise<void> {
+    await this.#view.reach(this.#last)
+  }
+
+  /** Appends after all earlier events. Resolves when the broker has stored it. */
+  async append(fact: TurnFact): Promise<void> {
+    const mine = this.#queue.then(async () => {
+      await this.folded()
+      const { seq: seen, fence } = this.#view.state
+      const event: TurnEvent = { ...fact, turn: this.#turn, seen }
+      const { seq } = await this.#log.append(
+        this.#session,
+        { kind: 'turn', fact: event },
+        {
+          envelope: childEnvelope(this.#envelope),
+          // Never shared: with a shared id a lost race would look like a success.
+          messageId: crypto.randomUUID(),
+          fence,
+        },
+      )
+      this.#last = seq
+    })
+    this.#queue = mine.catch(() => undefined)
+    return mine
+  }
+}

@@ -1,0 +1,182 @@
+// Who may import whom. What is not in a package's manifest does not resolve, so holding the manifests holds the imports;
+// the scans at the end see what neither the package manager nor the linter can.
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+
+interface Allowance {
+  /** Packages of this workspace. */
+  readonly own: readonly string[]
+  /** Packages from outside; `@scope/*` stands for a whole scope. */
+  readonly outside: readonly string[]
+}
+
+const packages: Readonly<Record<string, Allowance>> = {
+  '@mcp-host/contracts': { own: [], outside: ['zod'] },
+  '@mcp-host/bus': { own: ['@mcp-host/contracts'], outside: ['@nats-io/*', 'zod'] },
+  '@mcp-host/service': {
+    own: ['@mcp-host/contracts', '@mcp-host/bus'],
+    outside: ['fastify', 'pino', 'prom-client', 'zod'],
+  },
+  'mcp-host': {
+    own: [],
+    outside: ['@modelcontextprotocol/client', 'ajv', 'ajv-formats', 'jsonc-parser', 'zod'],
+  },
+}
+
+const everyService: Allowance = {
+  own: ['@mcp-host/contracts', '@mcp-host/bus', '@mcp-host/service'],
+  outside: ['pino', 'prom-client', 'zod'],
+}
+
+const services: Readonly<Record<string, Allowance>> = {
+  '@mcp-host/gateway': {
+    own: everyService.own,
+    outside: [...everyService.outside, 'fastify', '@fastify/*', 'ws', '@types/ws'],
+  },
+  '@mcp-host/orchestrator': everyService,
+  '@mcp-host/mcp-supervisor': {
+    own: [...everyService.own, 'mcp-host'],
+    outside: everyService.outside,
+  },
+  '@mcp-host/llm-worker': {
+    own: everyService.own,
+    outside: [...everyService.outside, '@ai-sdk/*'],
+  },
+}
+
+const table: Readonly<Record<string, Allowance>> = { ...packages, ...services }
+
+/** Serves tests only, so it may know everything; no product code may know it. */
+const testkit = '@mcp-host/testkit'
+
+interface Manifest {
+  readonly name: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+const manifests: readonly Manifest[] = globSync('{packages,services}/*/package.json', { cwd: root })
+  .toSorted()
+  .map((file) => JSON.parse(readFileSync(join(root, file), 'utf8')))
+
+describe('the import table', () => {
+  test('names every package and service there is', () => {
+    const names = manifests.map(({ name }) => name)
+    expect(names.toSorted()).toEqual([...Object.keys(table), testkit].toSorted())
+  })
+
+  test.each(manifests.filter(({ name }) => name in table))(
+    '$name depends on nothing else',
+    (manifest) => {
+      expect(forbiddenDependencies(manifest)).toEqual([])
+    },
+  )
+})
+
+function forbiddenDependencies(manifest: Manifest): string[] {
+  const { own, outside } = table[manifest.name]!
+  const forbidden = Object.keys(manifest.dependencies ?? {}).filter(
+    (dependency) => !own.includes(dependency) && !matchesAny(outside, dependency),
+  )
+  // Tests may use what they like, but a service is nobody's library.
+  const forbiddenInTests = Object.keys(manifest.devDependencies ?? {}).filter(
+    (dependency) => dependency in services,
+  )
+  return [...forbidden, ...forbiddenInTests].map((dependency) => `${manifest.name} → ${dependency}`)
+}
+
+function matchesAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) =>
+    pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  )
+}
+
+interface SourceFile {
+  readonly path: string
+  readonly lines: readonly string[]
+}
+
+const sources: readonly SourceFile[] = globSync('{packages,services}/*/{src,test}/**/*.ts', {
+  cwd: root,
+})
+  .toSorted()
+  .map((path) => ({ path, lines: withoutComments(readFileSync(join(root, path), 'utf8')) }))
+
+const productSources = sources.filter(
+  ({ path }) => !path.endsWith('.test.ts') && !path.includes('/test/'),
+)
+
+describe('no source file', () => {
+  test('imports from inside another package', () => {
+    const deepImport = /^(mcp-host|@mcp-host\/[^/]+)\/./
+    expect(findImports(sources, (_file, target) => deepImport.test(target))).toEqual([])
+  })
+
+  test('reaches into another package by a relative path', () => {
+    const home = (path: string): string => path.split('/').slice(0, 2).join('/')
+    const leavesHome = ({ path }: SourceFile, target: string): boolean =>
+      target.startsWith('.') && !resolve('/', dirname(path), target).startsWith(`/${home(path)}/`)
+    expect(findImports(sources, leavesHome)).toEqual([])
+  })
+
+  test('imports the index of its own folder', () => {
+    const isOwnIndex = (_file: SourceFile, target: string): boolean => target === './index.ts'
+    expect(findImports(sources, isOwnIndex)).toEqual([])
+  })
+
+  test('exports a default', () => {
+    expect(findLines(sources, /^\s*export\s+default\b|\bas\s+default\b/)).toEqual([])
+  })
+
+  test('exports everything another file has', () => {
+    expect(findLines(sources, /^\s*export\s+\*/)).toEqual([])
+  })
+
+  test('outside the tests knows the testkit', () => {
+    const code = productSources.filter(({ path }) => !path.startsWith('packages/testkit/'))
+    expect(findImports(code, (_file, target) => target === testkit)).toEqual([])
+  })
+
+  test('outside the contracts writes a subject as a string', () => {
+    const subject = /['"`](s\.|llm\.gen|(tool|gen|live)\.[\w{$*>])/
+    const code = productSources.filter(({ path }) => !path.startsWith('packages/contracts/'))
+    expect(findLines(code, subject)).toEqual([])
+  })
+})
+
+/** Lines that match, as `path:line text`. */
+function findLines(files: readonly SourceFile[], pattern: RegExp): string[] {
+  return files.flatMap(({ path, lines }) =>
+    lines.flatMap((line, index) =>
+      pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [],
+    ),
+  )
+}
+
+/** Imports that are forbidden, as `path:line → target`. */
+function findImports(
+  files: readonly SourceFile[],
+  isForbidden: (file: SourceFile, target: string) => boolean,
+): string[] {
+  const specifier = /(?:\bfrom|\bimport\(?)\s*['"]([^'"]+)['"]/g
+  return files.flatMap((file) =>
+    file.lines.flatMap((line, index) =>
+      [...line.matchAll(specifier)]
+        .map((match) => match[1]!)
+        .filter((target) => isForbidden(file, target))
+        .map((target) => `${file.path}:${index + 1} → ${target}`),
+    ),
+  )
+}
+
+/** The lines of a text with its comments blanked, so that line numbers stay true. */
+function withoutComments(text: string): string[] {
+  const blank = (comment: string): string => comment.replaceAll(/[^\n]/g, '')
+  return text
+    .replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, blank)
+    .replaceAll(/(^|\s)\/\/.*$/gm, '$1')
+    .split('\n')
+}

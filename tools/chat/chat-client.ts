@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SessionEvent } from '@mcp-host/contracts'
+import { Down } from '@mcp-host/contracts'
+
+const RECONNECT_LIMIT_MS = 30_000
+
+export interface ChatClientOptions {
+  /** Of the gateway. */
+  readonly url: string
+  readonly sessionId?: string
+  readonly onWelcome: (message: string, sessionId: string) => void
+  readonly onEvent: (event: SessionEvent) => void
+  /** A message was refused. */
+  readonly onRefused: (reason: string) => void
+  /** The connection is lost and being made again, or is back. */
+  readonly onConnection: (message: string) => void
+}
+
+/** A chat over the gateway's WebSocket that goes on where it was when the connection breaks. */
+export class ChatClient {
+  readonly #options: ChatClientOptions
+  #socket: WebSocket | undefined
+  #sessionId: string | undefined
+  #lastId: string | undefined
+  #isClosed = false
+  /** Sent and not yet accepted: sent again after a reconnect; the id makes it count once. */
+  readonly #unaccepted = new Map<string, string>()
+
+  constructor(options: ChatClientOptions) {
+    this.#options = options
+    this.#sessionId = options.sessionId
+  }
+
+  /** Resolves once connected. Throws when there is no gateway or it refuses. */
+  async connect(): Promise<void> {
+    const url = new URL('/ws', this.#options.url.replace(/^http/, 'ws'))
+    if (this.#sessionId !== undefined) url.searchParams.set('sessionId', this.#sessionId)
+    if (this.#lastId !== undefined) url.searchParams.set('after', this.#lastId)
+    const socket = new WebSocket(url)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    socket.addEventListener('message', ({ data }) => {
+      const frame = Down.parse(JSON.parse(String(data)))
+      if (frame.type === 'connection' && frame.payload.state === 'error') {
+        this.#isClosed = true
+        reject(new Error(frame.payload.message))
+      }
+      if (this.#take(frame)) resolve()
+    })
+    socket.addEventListener('error', () => reject(new Error(`no gateway answers at ${url.origin}`)))
+    socket.addEventListener('close', () => {
+      if (!this.#isClosed && this.#socket === socket) void this.#reconnect()
+    })
+    await promise
+    this.#socket = socket
+    for (const id of this.#unaccepted.keys()) this.#send(id)
+  }
+
+  /** Says something; it is answered by events. Returns the message's id. */
+  say(text: string): string {
+    const id = crypto.randomUUID()
+    this.#unaccepted.set(id, text)
+    this.#send(id)
+    return id
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#socket?.close()
+  }
+
+  #send(id: string): void {
+    const payload = { id, text: this.#unaccepted.get(id) }
+    if (this.#socket?.readyState !== WebSocket.OPEN) return
+    this.#socket.send(JSON.stringify({ type: 'message', payload }))
+  }
+
+  /** Answers whether the frame opened the connection. */
+  #take(frame: Down): boolean {
+    if ('id' in frame && frame.id !== undefined) this.#lastId = frame.id
+    switch (frame.type) {
+      case 'connection': {
+        const { state, message, sessionId } = frame.payload
+        if (state === 'reconnecting') this.#options.onConnection(message)
+        if (sessionId === undefined || (state !== 'connected' && state !== 'reconnected'))
+          return false
+        this.#sessionId = sessionId
+        if (state === 'connected') this.#options.onWelcome(message, sessionId)
+        return true
+      }
+      case 'accepted':
+        this.#unaccepted.delete(frame.payload.messageId)
+        return false
+      case 'error': {
+        const { messageId, message } = frame.payload
+        if (messageId !== undefined) this.#unaccepted.delete(messageId)
+        this.#options.onRefused(message)
+        return false
+      }
+      case 'pong':
+        return false
+      default:
+        this.#options.onEvent(frame)
+        return false
+    }
+  }
+
+  async #reconnect(): Promise<void> {
+    this.#options.onConnection('The connection is lost; connecting again')
+    const giveUpAt = Date.now() + RECONNECT_LIMIT_MS
+    while (!this.#isClosed && Date.now() < giveUpAt) {
+      await delay(250)
+      try {
+        await this.connect()
+        return
+      } catch {
+        // Not there yet: that is why there is a next time.
+      }
+    }
+    if (!this.#isClosed) this.#options.onRefused('the gateway did not come back')
+  }
+}

@@ -1,0 +1,35 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+/** What runs, for commands that want to find it. Holds no secrets. */
+export const RunFile = z.object({
+  pid: z.number(),
+  /** Of the gateway. */
+  url: z.string(),
+  processes: z.array(z.object({ name: z.string(), pid: z.number(), url: z.string().optional() })),
+})
+export type RunFile = z.infer<typeof RunFile>
+
+const path = (dataDir: string): string => join(dataDir, 'run.json')
+
+export async function writeRunFile(dataDir: string, content: RunFile): Promise<void> {
+  const draft = `${path(dataDir)}.${process.pid}`
+  await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`)
+  await rename(draft, path(dataDir))
+}
+
+export async function removeRunFile(dataDir: string): Promise<void> {
+  await rm(path(dataDir), { force: true })
+}
+
+/** What runs on this data, as far as it is written down. */
+export function readRunFile(dataDir: string): RunFile | undefined {
+  try {
+    return RunFile.parse(JSON.parse(readFileSync(path(dataDir), 'utf8')))
+  } catch {
+    // None, or one of another version: then nothing is known.
+    return undefined
+  }
+}

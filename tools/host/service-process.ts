@@ -1,0 +1,85 @@
+import { mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { GuardedProcess, Guardian } from 'mcp-host/process'
+import { spawnGuarded, stopProcess } from 'mcp-host/process'
+import { z } from 'zod'
+
+export const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
+export type ServiceName = (typeof SERVICES)[number]
+
+const root = join(import.meta.dirname, '..', '..')
+const READY_LIMIT_MS = 90_000
+/** What a service takes to finish what is in hand, and a little more. */
+const STOP_GRACE_MS = 15_000
+
+const RunFile = z.object({ name: z.string(), pid: z.number(), url: z.string() })
+
+export interface ServiceProcess {
+  readonly name: string
+  readonly pid: number
+  /** Where it answers `/health`, `/ready` and `/metrics`. */
+  readonly url: string
+  readonly process: GuardedProcess
+  stop(): Promise<void>
+}
+
+export interface ServiceOptions {
+  readonly name: ServiceName
+  /** Its whole environment. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** For its log and run file. */
+  readonly folder: string
+  /** Told apart from others of the same name by this. */
+  readonly instance?: string
+  readonly cwd?: string
+}
+
+/** Starts a service as a process of its own and waits until it is ready. Throws with the end of its log. */
+export async function startService(
+  guardian: Guardian,
+  { name, env, folder, instance = name, cwd = root }: ServiceOptions,
+): Promise<ServiceProcess> {
+  const runFile = join(folder, `${instance}.json`)
+  const logFile = join(folder, `${instance}.log`)
+  await mkdir(dirname(runFile), { recursive: true })
+  await rm(runFile, { force: true })
+  const log = await open(logFile, 'a', 0o600)
+  const child = await spawnGuarded(guardian, {
+    command: process.execPath,
+    args: [join(root, 'services', name, 'src', 'main.ts')],
+    cwd,
+    env: { ...env, RUN_FILE: runFile },
+    stdin: 'ignore',
+    stdout: log.fd,
+    stderr: log.fd,
+  })
+  await log.close()
+  let hasEnded = false
+  void child.exited.then(() => {
+    hasEnded = true
+  })
+  const stop = async (): Promise<void> =>
+    void (await stopProcess(child, { graceMs: STOP_GRACE_MS }))
+  const giveUpAt = Date.now() + READY_LIMIT_MS
+  while (!hasEnded && Date.now() < giveUpAt) {
+    const text = await readFile(runFile, 'utf8').catch(() => undefined)
+    if (text !== undefined) {
+      const { url } = RunFile.parse(JSON.parse(text))
+      return { name, pid: child.pid, url, process: child, stop }
+    }
+    await delay(15)
+  }
+  await stop()
+  throw new Error(`${name} did not start:\n${await endOf(logFile)}\n(all of it in ${logFile})`)
+}
+
+/** The last lines of a log, those that tell of trouble if there are any. */
+async function endOf(logFile: string): Promise<string> {
+  const lines = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-20)
+  const trouble = lines.filter((line) => !/"level":"(info|debug|trace)"/.test(line))
+  return (trouble.length > 0 ? trouble : lines)
+    .slice(-3)
+    .map((line) => `  ${line.slice(0, 600)}`)
+    .join('\n')
+}

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { checkGatewaySettings, gatewaySettings } from '@mcp-host/gateway/config'
+import { checkWorkerSettings, workerSettings } from '@mcp-host/llm-worker/config'
+import { supervisorSettings } from '@mcp-host/mcp-supervisor/config'
+import { orchestratorSettings } from '@mcp-host/orchestrator/config'
+import type { CrossCheck, Settings } from '@mcp-host/service'
+import { baseSettings, ConfigError, loadConfig, setting, values } from '@mcp-host/service'
+
+/** What the starter itself can be told. */
+export const starterSettings = {
+  dataDir: setting({
+    env: 'DATA_DIR',
+    schema: values.text,
+    default: '.data',
+    describe: 'Folder for all that `npm start` keeps: the sessions, logs and what runs.',
+  }),
+}
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** Every process that has settings, in the order they are documented. */
+export const ALL_SETTINGS: readonly {
+  readonly name: string
+  readonly settings: Settings
+  readonly check?: CrossCheck<never>
+}[] = [
+  { name: 'starter', settings: starterSettings },
+  { name: 'every service', settings: baseSettings },
+  { name: 'gateway', settings: gatewaySettings, check: checkGatewaySettings },
+  { name: 'orchestrator', settings: orchestratorSettings },
+  { name: 'mcp-supervisor', settings: supervisorSettings },
+  { name: 'llm-worker', settings: workerSettings, check: checkWorkerSettings },
+]
+
+/** The environment, with what a `.env` file adds to it. */
+export function readEnv(outer: Env, file: string): Env {
+  const fromFile = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
+  return { ...fromFile, ...outer }
+}
+
+/** What is wrong with the settings of all processes together. */
+export function settingProblems(env: Env): string[] {
+  return ALL_SETTINGS.flatMap(({ settings, check }) => {
+    try {
+      loadConfig(settings, env, check as CrossCheck<Settings> | undefined)
+      return []
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      return error.problems
+    }
+  })
+}

@@ -1,0 +1,32 @@
+import { Socket } from 'node:net'
+
+let signal: AbortSignal | undefined
+
+/**
+ * Aborts when the launcher (`run.mjs`) is gone, however it died: the pipe it handed down then ends.
+ * Never aborts in a program that was started without a launcher.
+ */
+export function lifelineSignal(): AbortSignal {
+  signal ??= watchLifeline()
+  return signal
+}
+
+/** For programs that have nothing to close: ends this process with the launcher. */
+export function stopWithLauncher(): void {
+  lifelineSignal().addEventListener('abort', () => process.exit(1))
+}
+
+function watchLifeline(): AbortSignal {
+  const launcherGone = new AbortController()
+  const fd = Number(process.env['MCP_HOST_LIFELINE_FD'])
+  // The number means something else in every process started from here.
+  delete process.env['MCP_HOST_LIFELINE_FD']
+  if (!fd) return launcherGone.signal
+
+  const lifeline = new Socket({ fd, readable: true, writable: false })
+  lifeline.on('error', () => launcherGone.abort())
+  lifeline.on('close', () => launcherGone.abort())
+  lifeline.resume()
+  lifeline.unref()
+  return launcherGone.signal
+}

@@ -1,0 +1,111 @@
+// The way in on a bare machine: plain JavaScript that an older Node runs too. It provides what is missing, then hands
+// over to TypeScript under the right Node.
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { launch } from './provision/launch.mjs'
+import { provideNatsServer } from './provision/nats-server.mjs'
+import { ProvisionError } from './provision/provision-error.mjs'
+import { endCommandsOn, wasInterrupted } from './provision/run-command.mjs'
+import { provideToolchain } from './provision/toolchain.mjs'
+import { isAtLeast } from './provision/version.mjs'
+import { watchParent } from './provision/watch-parent.mjs'
+import { provideDependencies } from './provision/workspace.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const launcherMinimum = '20'
+
+const commands = {
+  start: {
+    summary: 'start the host: nats-server and the four services',
+    target: ['tools/start.ts'],
+    needsNatsServer: () => !hasSetting('NATS_URL'),
+  },
+  chat: {
+    summary: 'talk to a running host; with a question, print the answer and leave',
+    target: ['tools/chat.ts'],
+  },
+  bench: {
+    summary: 'measure the host, e.g. `bench chat`',
+    target: ['bench/main.ts'],
+    needsNatsServer: () => true,
+  },
+  test: {
+    summary: 'run all checks and tests; with arguments, only the tests that match',
+    target: ['tools/check.ts'],
+    needsNatsServer: () => true,
+  },
+  generate: {
+    summary: 'write the documents that are made from the code',
+    target: ['tools/generate.ts'],
+  },
+  fmt: {
+    summary: 'format all files',
+    target: ['node_modules/oxfmt/bin/oxfmt', '.'],
+  },
+}
+
+async function main([name, ...args]) {
+  if (!isAtLeast(process.versions.node, launcherMinimum)) {
+    return fail(`Node ${launcherMinimum} or later is needed; this is ${process.versions.node}.`)
+  }
+  if (name === '--help' || name === '-h') {
+    process.stdout.write(usage())
+    return 0
+  }
+  const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined
+  if (!command) return fail(`${name ? `There is no command "${name}".\n` : ''}${usage()}`, 2)
+
+  if (process.env.npm_lifecycle_event) watchParent(() => process.kill(process.pid, 'SIGTERM'))
+  const environment = await provide(command)
+  const [target, ...targetArgs] = command.target
+  return launch(environment.node, [join(root, target), ...targetArgs, ...args], environment.env)
+}
+
+/** Everything the command needs, fetched or installed where it is missing. */
+async function provide(command) {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  for (const signal of signals) process.on(signal, endCommandsOn)
+  try {
+    const toolchain = await provideToolchain()
+    await provideDependencies(root, toolchain)
+    const natsServer = command.needsNatsServer?.() ? await provideNatsServer() : undefined
+    return {
+      node: toolchain.node,
+      env: {
+        ...process.env,
+        PATH: toolchain.path,
+        ...(natsServer && { NATS_SERVER_BIN: natsServer }),
+      },
+    }
+  } finally {
+    for (const signal of signals) process.off(signal, endCommandsOn)
+  }
+}
+
+/** Whether a setting is made in the environment or in the `.env` file. */
+function hasSetting(name) {
+  if (process.env[name] !== undefined) return process.env[name] !== ''
+  const file = join(root, '.env')
+  const setting = new RegExp(`^\\s*(export\\s+)?${name}\\s*=\\s*\\S`, 'm')
+  return existsSync(file) && setting.test(readFileSync(file, 'utf8'))
+}
+
+function usage() {
+  const lines = Object.entries(commands).map(
+    ([name, { summary }]) => `  ${name.padEnd(10)}${summary}\n`,
+  )
+  return `Usage: node tools/run.mjs <command> [arguments]\n\n${lines.join('')}`
+}
+
+function fail(message, code = 1) {
+  process.stderr.write(`${message.trimEnd()}\n`)
+  return code
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof ProvisionError)) throw error
+  if (!wasInterrupted()) process.exitCode = fail(error.message)
+}

@@ -1,0 +1,177 @@
+// `npm start`: the whole host on this machine.
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ConfigurationError, loadMcpConfig } from 'mcp-host'
+import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
+import { fetchHealth } from './host/health.ts'
+import { readRunFile } from './host/run-file.ts'
+import { runHost } from './host/run-host.ts'
+import type { Env } from './host/settings.ts'
+import { ALL_SETTINGS, readEnv, settingProblems } from './host/settings.ts'
+import { lifelineSignal } from './lifeline.ts'
+
+const root = join(import.meta.dirname, '..')
+const SERVERS_LIMIT_MS = 60_000
+
+/** Something the user has to change; shown without a stack. */
+class StartError extends Error {
+  override readonly name = 'StartError'
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(usage())
+    return 0
+  }
+  const startedAt = performance.now()
+  const stop = stopSignal()
+  try {
+    if (args.length > 0) throw new StartError(`unknown argument ${args[0]}\n\n${usage()}`, 2)
+    const env = readEnv(process.env, join(root, '.env'))
+    await checkSettings(env)
+    const dataDir = resolve(root, env['DATA_DIR'] || '.data')
+    const host = env['HOST'] || '127.0.0.1'
+    await using _lock = await lockOrExplain(dataDir)
+    await checkPort(host, Number(env['PORT'] || 3000))
+
+    say('mcp-host', 'starting')
+    await using running = await runHost({
+      env: { ...env, MCP_JSON_PATH: resolve(root, env['MCP_JSON_PATH'] || 'mcp.json') },
+      dataDir,
+      natsServerBin: process.env['NATS_SERVER_BIN'],
+      say,
+    })
+    await showCapabilities(running.url, stop)
+    if (!stop.aborted) {
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+      say('ready', `${running.url}   (after ${seconds} s)`)
+      process.stdout.write(
+        `\nIn another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nCtrl-C stops everything.\n`,
+      )
+    }
+    await aborted(stop)
+    process.stdout.write('\n')
+    say('mcp-host', 'stopping')
+  } catch (error) {
+    if (stop.aborted) return 0
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return error instanceof StartError ? error.exitCode : 1
+  }
+  say('mcp-host', 'stopped')
+  return 0
+}
+
+function say(about: string, what: string): void {
+  process.stdout.write(`${about.padEnd(20)}${what}\n`)
+}
+
+async function checkSettings(env: Env): Promise<void> {
+  const problems = settingProblems(env)
+  const mcpJson = resolve(root, env['MCP_JSON_PATH'] || 'mcp.json')
+  await loadMcpConfig(mcpJson, env).catch((error: unknown) => {
+    if (!(error instanceof ConfigurationError)) throw error
+    problems.push(error.message)
+  })
+  if (problems.length === 0) return
+  const list = problems.map((problem) => `  ${problem.replaceAll('\n', '\n  ')}`).join('\n')
+  throw new StartError(`Faulty settings:\n${list}\nSee docs/config.md.`, 2)
+}
+
+async function lockOrExplain(dataDir: string): Promise<AsyncDisposable> {
+  try {
+    return await lockDataDir(dataDir)
+  } catch (error) {
+    if (!(error instanceof DataDirInUse)) throw error
+    const url = readRunFile(dataDir)?.url
+    const where = url === undefined || url === '' ? '' : ` at ${url}`
+    const message = `mcp-host is already running on ${dataDir}${where} (process ${error.pid}).\nStop it, or set DATA_DIR and PORT to start another one.`
+    throw new StartError(message, 1)
+  }
+}
+
+async function checkPort(host: string, port: number): Promise<void> {
+  const server = createServer()
+  const { promise, resolve: onFree, reject } = Promise.withResolvers<void>()
+  server.once('error', (error) =>
+    reject(
+      new StartError(
+        `Port ${port} on ${host} cannot be used (${error.message}).\nStop what uses it, or set PORT to another one.`,
+        1,
+      ),
+    ),
+  )
+  server.listen(port, host, () => onFree())
+  await promise
+  await new Promise((closed) => server.close(closed))
+}
+
+/** Shows the model and each MCP server as it becomes ready. */
+async function showCapabilities(url: string, stop: AbortSignal): Promise<void> {
+  const shown = new Set<string>()
+  const giveUpAt = Date.now() + SERVERS_LIMIT_MS
+  while (!stop.aborted && Date.now() < giveUpAt) {
+    const { model, servers } = await fetchHealth(url)
+    if (model !== undefined && !shown.has('model')) {
+      shown.add('model')
+      say('model', `${model.model} (${model.provider})`)
+      if (model.notice !== undefined) say('', model.notice)
+    }
+    for (const { server, state, error, tools } of servers) {
+      if (state === 'starting' || shown.has(server)) continue
+      shown.add(server)
+      say(`server ${server}`, state === 'ready' ? `${tools} tools` : `${state}: ${error ?? ''}`)
+    }
+    if (model !== undefined && servers.every(({ state }) => state !== 'starting')) return
+    await delay(50)
+  }
+}
+
+/** Aborts on the first request to stop; a second one, later than an echo, ends at once. */
+function stopSignal(): AbortSignal {
+  const ECHO_MS = 300
+  const stop = new AbortController()
+  let firstAt = 0
+  const onStop = (): void => {
+    if (!stop.signal.aborted) {
+      firstAt = Date.now()
+      stop.abort()
+    } else if (Date.now() - firstAt > ECHO_MS) process.exit(130)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onStop)
+  lifelineSignal().addEventListener('abort', () => {
+    // Nobody reads any more: writing must not be what keeps us.
+    process.stdout.on('error', () => undefined)
+    process.stderr.on('error', () => undefined)
+    onStop()
+  })
+  return stop.signal
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done()
+    // Held open: the services are other processes and keep nothing alive in this one.
+    const hold = setInterval(() => undefined, 2 ** 30)
+    signal.addEventListener('abort', () => {
+      clearInterval(hold)
+      done()
+    })
+  })
+}
+
+function usage(): string {
+  const lines = ALL_SETTINGS.flatMap(({ settings }) => Object.values(settings)).map(
+    ({ env, default: fallback, describe }) =>
+      `  ${env.padEnd(26)}${describe}${fallback === undefined || fallback === '' ? '' : ` [${fallback}]`}\n`,
+  )
+  return `Usage: npm start\n\nStarts nats-server and the four services. Settings, by environment or in .env:\n${lines.join('')}`
+}
+
+process.exitCode = await main(process.argv.slice(2))

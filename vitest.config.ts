@@ -1,0 +1,48 @@
+import { availableParallelism } from 'node:os'
+import { defineConfig } from 'vitest/config'
+
+const brokerTests = '**/*.broker.test.ts'
+const endToEndTests = 'test/**/*.e2e.test.ts'
+const outside = ['**/node_modules/**', '**/.data/**']
+
+// The groups run one after another, cheap ones first: what is wrong in the small need not be searched in the large.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['**/*.test.{ts,mjs}'],
+          exclude: [...outside, brokerTests, endToEndTests],
+          testTimeout: 10_000,
+          hookTimeout: 10_000,
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'broker',
+          include: [brokerTests],
+          exclude: outside,
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: [endToEndTests],
+          exclude: outside,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          // Each file runs a whole host of six processes: two files at once fill a small machine's cores.
+          maxWorkers: Math.max(1, Math.floor(availableParallelism() / 2)),
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+})
