@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { eventually } from '../test/eventually.ts'
 import { isAlive } from '../test/processes.ts'
-import { Workspace } from '../test/workspace.ts'
+import { openWorkspace, type Workspace } from '../test/workspace.ts'
 import { launch } from './process/launch.ts'
 
 const PROGRAM = join(import.meta.dirname, '../test/fixtures/host-program.ts')
@@ -21,7 +21,7 @@ function startHost(workspace: Workspace, file: string): ChildProcess {
 }
 
 test('nothing of a host that is killed with SIGKILL is left two seconds later', async () => {
-  await using workspace = await Workspace.open()
+  const workspace = await openWorkspace()
   const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
   const servers = { one: { command, args }, two: { command, args } }
   const host = startHost(workspace, await workspace.write('mcp.json', { servers }))
@@ -35,7 +35,7 @@ test('nothing of a host that is killed with SIGKILL is left two seconds later', 
 test('nothing is left of a host that is killed while its servers start', async () => {
   // The moment matters: each round hits another one.
   for (let round = 0; round < 6; round += 1) {
-    await using workspace = await Workspace.open()
+    const workspace = await openWorkspace()
     const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
     const names = ['a', 'b', 'c', 'd']
     const servers = Object.fromEntries(names.map((name) => [name, { command, args }]))
@@ -48,7 +48,7 @@ test('nothing is left of a host that is killed while its servers start', async (
 }, 60_000)
 
 test('a host that simply ends takes its servers along', async () => {
-  await using workspace = await Workspace.open()
+  const workspace = await openWorkspace()
   const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
   const servers = { one: { command, args } }
   const host = startHost(workspace, await workspace.write('mcp.json', { servers }))

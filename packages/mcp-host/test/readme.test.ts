@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { launch } from '../src/process/launch.ts'
 import { CLIENT_INFO } from '../src/server/client-info.ts'
-import { Workspace } from './workspace.ts'
+import { openWorkspace } from './workspace.ts'
 
 const EXAMPLE = join(import.meta.dirname, 'fixtures/readme-example.ts')
 
@@ -15,7 +15,7 @@ test('the example of the README is the one that is compiled and run here', async
   const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8')
   expect(readme).toContain(`\`\`\`ts\n${await readFile(EXAMPLE, 'utf8')}\`\`\``)
 
-  await using workspace = await Workspace.open()
+  const workspace = await openWorkspace()
   const { command, args } = workspace.fixture('echo')
   await workspace.write('mcp.json', { servers: { echo: { command, args } } })
   const program = launch(process.execPath, [EXAMPLE], {

@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { onTestFinished } from 'vitest'
+
 import type { StdioServerConfig } from '../src/index.ts'
 import { isAlive, processesWith } from './processes.ts'
 
@@ -57,4 +59,11 @@ export class Workspace implements AsyncDisposable {
     for (const pid of this.processes()) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
     await rm(this.folder, { recursive: true, force: true })
   }
+}
+
+/** A workspace that is disposed after the test, also after one that ran out of time. */
+export async function openWorkspace(): Promise<Workspace> {
+  const workspace = await Workspace.open()
+  onTestFinished(() => workspace[Symbol.asyncDispose]())
+  return workspace
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { Workspace } from '../../test/workspace.ts'
+import { openWorkspace } from '../../test/workspace.ts'
 import { loadMcpConfig } from './load-mcp-config.ts'
 
 test('a file that is not there is a fault of the configuration', async () => {
@@ -11,7 +11,7 @@ test('a file that is not there is a fault of the configuration', async () => {
 })
 
 test('a relative folder of a server is relative to the file, which may start with a mark', async () => {
-  await using workspace = await Workspace.open()
+  const workspace = await openWorkspace()
   const text = '\uFEFF{ "servers": { "a": { "command": "x", "cwd": "sub" } } }'
   const config = await loadMcpConfig(await workspace.write('mcp.json', text), {})
   expect(config.servers['a']?.cwd).toBe(workspace.path('sub'))

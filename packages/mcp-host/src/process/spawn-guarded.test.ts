@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import { eventually } from '../../test/eventually.ts'
 import { isAlive } from '../../test/processes.ts'
-import { Workspace } from '../../test/workspace.ts'
+import { openWorkspace, type Workspace } from '../../test/workspace.ts'
 import { Guardian } from './guardian.ts'
 import { spawnGuarded, type SpawnOptions } from './spawn-guarded.ts'
 
@@ -70,7 +70,7 @@ describe('a guarded process', () => {
   })
 
   test('has its streams where the caller wants them', async () => {
-    await using workspace = await Workspace.open()
+    const workspace = await openWorkspace()
     await using file = await open(workspace.path('out'), 'w')
     const options = { stdin: 'ignore', stdout: file.fd, stderr: 'inherit' } as const
     await run({ command: 'sh', args: ['-c', 'cat; echo written'], ...options })
@@ -78,7 +78,7 @@ describe('a guarded process', () => {
   })
 
   test('is found on the PATH that it is given, or in its folder', async () => {
-    await using workspace = await Workspace.open()
+    const workspace = await openWorkspace()
     const file = await workspace.write('tool', '#!/bin/sh\necho mine\n')
     await expect(run({ command: file })).rejects.toThrow('is not executable')
     await chmod(file, 0o755)
@@ -100,7 +100,7 @@ describe('a guarded process', () => {
   })
 
   test('takes along, when it ends, what it started', async () => {
-    await using workspace = await Workspace.open()
+    const workspace = await openWorkspace()
     await using guardian = new Guardian()
     const child = await spawnGuarded(guardian, family(workspace))
     const pids = await familyOf(workspace)
@@ -112,7 +112,7 @@ describe('a guarded process', () => {
 
 describe('the guardian', () => {
   test('kills what is registered when it is disposed', async () => {
-    await using workspace = await Workspace.open()
+    const workspace = await openWorkspace()
     const guardian = new Guardian()
     const child = await spawnGuarded(guardian, family(workspace))
     const pids = await familyOf(workspace)
@@ -132,7 +132,7 @@ describe('the guardian', () => {
   })
 
   test('is replaced for later starts when it was killed', async () => {
-    await using workspace = await Workspace.open()
+    const workspace = await openWorkspace()
     const guardian = new Guardian()
     const first = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
     const { pid = 0 } = guardian

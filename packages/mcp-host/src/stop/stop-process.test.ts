@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { eventually } from '../../test/eventually.ts'
 import { isAlive } from '../../test/processes.ts'
-import { Workspace } from '../../test/workspace.ts'
+import { openWorkspace } from '../../test/workspace.ts'
 import { Guardian } from '../process/guardian.ts'
 import { type GuardedProcess, spawnGuarded } from '../process/spawn-guarded.ts'
 import { stopProcess } from './stop-process.ts'
@@ -32,7 +32,7 @@ test('a program that does not is told by SIGTERM', async () => {
 })
 
 test('a program that ignores both is killed with its family when the time is over', async () => {
-  await using workspace = await Workspace.open()
+  const workspace = await openWorkspace()
   await using guardian = new Guardian()
   const fixture = workspace.fixture('stubborn', workspace.path('pids'))
   const child = await spawnGuarded(guardian, { ...fixture, env })
@@ -46,7 +46,7 @@ test('a program that ignores both is killed with its family when the time is ove
 
 test('a program that is gone already is stopped at once', async () => {
   await using guardian = new Guardian()
-  const child = await start(guardian, '')
+  const child = await spawnGuarded(guardian, { command: 'true', cwd: '/', env })
   await child.gone
   expect(await stopProcess(child, { graceMs })).toEqual({ code: 0, signal: null })
 })

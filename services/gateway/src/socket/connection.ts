@@ -15,6 +15,8 @@ export class Connection {
   lastEventId: string
   /** When the messages that were accepted here and have no answer yet were sent, by their id. */
   readonly unanswered = new Map<string, number>()
+  /** The last message that is being stored: the next one waits, so that they keep their order. */
+  storing: Promise<void> = Promise.resolve()
   /** When the message was sent whose first text is awaited. */
   answering: number | undefined
   readonly #socket: WebSocket

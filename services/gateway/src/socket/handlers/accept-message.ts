@@ -7,8 +7,17 @@ import type { SocketDeps } from '../socket.ts'
 /** How long a user waits for a message to be stored. */
 const PATIENCE_MS = 10_000
 
-/** Puts a user message into the session's log: only then is it accepted. */
+/** Puts a user message into the session's log, after those sent before it: only then is it accepted. */
 export async function acceptMessage(
+  deps: SocketDeps,
+  connection: Connection,
+  frame: Extract<Up, { type: 'message' }>,
+): Promise<void> {
+  connection.storing = connection.storing.then(() => store(deps, connection, frame))
+  await connection.storing
+}
+
+async function store(
   { bus, logger, events }: SocketDeps,
   connection: Connection,
   { payload }: Extract<Up, { type: 'message' }>,

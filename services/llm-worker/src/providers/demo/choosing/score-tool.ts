@@ -85,7 +85,11 @@ export function scoreTool(query: Query, tool: IndexedTool, index: ToolIndex): To
   }
   if (tool.isDeprecated) score -= DEPRECATED
   const mention = namedAt(clause, tool)
-  if (mention !== undefined) score += CALLED_BY_NAME + 0.5 * tool.name.size
+  if (mention !== undefined) {
+    // The longer name counts more: "list_all" is no call of "list".
+    const words = nameWords(clause.text.slice(mention.start, mention.end))
+    score += CALLED_BY_NAME + 0.5 * words.length
+  }
   return {
     tool,
     score,

@@ -36,7 +36,7 @@ export function assemble(
   for (const field of fields) {
     const value = assembleField(field, valueAt, [...path, field.name])
     if (value !== undefined) entries.push([field.name, value])
-    
+    else if (field.isRequired && path.length > 0) return undefined
   }
   return Object.fromEntries(entries)
 }

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import type { Bus, BusLogger } from '@mcp-host/bus'
+import { connectBus } from '@mcp-host/bus'
+import { freePort, startNatsServer } from '@mcp-host/tools/host'
+import { Guardian } from 'mcp-host/process'
+import { testFolder } from './test-folder.ts'
+
+/** A real nats-server of the test's own. */
+export interface Broker extends AsyncDisposable {
+  readonly url: string
+  /** As if the machine had lost it: SIGKILL. */
+  kill(): Promise<void>
+  /** On the same address and data. */
+  start(): Promise<void>
+  /** A bus connected to it, closed with it. */
+  connect(name?: string): Promise<Bus>
+}
+
+const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
+
+export async function startBroker(): Promise<Broker> {
+  await using stack = new AsyncDisposableStack()
+  const folder = stack.use(await testFolder())
+  const guardian = stack.use(new Guardian())
+  const options = {
+    bin: process.env['NATS_SERVER_BIN'] ?? 'nats-server',
+    dataDir: join(folder.path, 'nats'),
+    port: await freePort(),
+    token: crypto.randomUUID(),
+  }
+  let server = await startNatsServer(guardian, options)
+  stack.defer(() => server.stop())
+  const open = stack.move()
+  return {
+    url: server.url,
+    async kill() {
+      server.process.signal('SIGKILL')
+      await server.process.gone
+    },
+    async start() {
+      server = await startNatsServer(guardian, options)
+    },
+    connect: async (name = 'test') =>
+      open.use(await connectBus({ url: server.url, name, logger: silent })),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
+}

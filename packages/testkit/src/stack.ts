@@ -1,0 +1,116 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ServiceName, ServiceProcess } from '@mcp-host/tools/host'
+import { SERVICES, startService } from '@mcp-host/tools/host'
+import { Guardian } from 'mcp-host/process'
+import type { Broker } from './broker.ts'
+import { startBroker } from './broker.ts'
+import { eventually } from './eventually.ts'
+import { testFolder } from './test-folder.ts'
+import type { ToolScript } from './tool-server.ts'
+import { toolServer } from './tool-server.ts'
+
+export interface StackOptions {
+  /** Tools of the one MCP server, `test`. Each call is noted in its journal. */
+  readonly tools?: readonly ToolScript[]
+  /** More settings for all services. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** The whole host as separate processes on a nats-server of its own. */
+export interface Stack extends AsyncDisposable {
+  readonly broker: Broker
+  /** Of the first gateway. */
+  readonly url: string
+  /** Where a service answers `/health` and `/metrics`. */
+  urlOf(name: ServiceName): string
+  /** Starts one more process of a service; answers with its URL. */
+  add(name: ServiceName): Promise<ServiceProcess>
+  /** SIGKILL. */
+  kill(name: ServiceName): Promise<void>
+  /** After `kill`: another one in its place. */
+  restart(name: ServiceName): Promise<void>
+  /** The tool calls that reached the MCP server, in order. */
+  journal(): Promise<{ tool: string; arguments: unknown }[]>
+  /** What a service has logged. */
+  log(name: ServiceName): Promise<string>
+}
+
+export async function startStack({ tools = [], env = {} }: StackOptions = {}): Promise<Stack> {
+  await using stack = new AsyncDisposableStack()
+  const folder = stack.use(await testFolder())
+  const guardian = stack.use(new Guardian())
+  const broker = stack.use(await startBroker())
+  const journalFile = join(folder.path, 'journal.jsonl')
+  await writeFile(journalFile, '')
+  const mcpJson = join(folder.path, 'mcp.json')
+  const servers = tools.length === 0 ? {} : { test: toolServer(tools, journalFile) }
+  await writeFile(mcpJson, JSON.stringify({ servers }))
+  await mkdir(join(folder.path, 'run'))
+
+  const processes = new Map<ServiceName, ServiceProcess>()
+  let instances = 0
+  const start = (name: ServiceName, port: string): Promise<ServiceProcess> =>
+    startService(guardian, {
+      name,
+      instance: `${name}-${instances++}`,
+      folder: join(folder.path, 'run'),
+      env: {
+        PATH: process.env['PATH'],
+        NATS_URL: broker.url,
+        MCP_JSON_PATH: mcpJson,
+        PORT: port,
+        DEMO_SCRIPTED: 'true',
+        DEMO_TOKENS_PER_SECOND: '0',
+        ...env,
+      },
+    })
+  await Promise.all(SERVICES.map(async (name) => processes.set(name, await start(name, '0'))))
+  const url = processes.get('gateway')?.url ?? ''
+  await eventually(() => isReady(url, tools.length), { what: 'a ready host' })
+  const open = stack.move()
+  return {
+    broker,
+    url,
+    urlOf: (name) => processes.get(name)?.url ?? '',
+    add: (name) => start(name, '0'),
+    async kill(name) {
+      const victim = processes.get(name)
+      victim?.process.signal('SIGKILL')
+      await victim?.process.gone
+    },
+    async restart(name) {
+      // A gateway comes back where clients look for it.
+      processes.set(name, await start(name, name === 'gateway' ? new URL(url).port : '0'))
+      await eventually(() => isReady(url, tools.length), { what: 'a ready host' })
+    },
+    async journal() {
+      const lines = (await readFile(journalFile, 'utf8')).split('\n').filter((line) => line !== '')
+      return lines.map((line) => JSON.parse(line) as { tool: string; arguments: unknown })
+    },
+    async log(name) {
+      const { pid } = processes.get(name) ?? {}
+      for (let instance = instances; instance >= 0; instance--) {
+        const file = join(folder.path, 'run', `${name}-${instance}.log`)
+        const text = await readFile(file, 'utf8').catch(() => undefined)
+        if (text?.includes(`"pid":${pid}`) === true) return text
+      }
+      return ''
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
+}
+
+async function isReady(url: string, tools: number): Promise<boolean> {
+  const response = await fetch(`${url}/health`).catch(() => undefined)
+  // The gateway itself may be what is being restarted.
+  if (response === undefined) return false
+  const health = (await response.json()) as {
+    model?: unknown
+    servers: { state: string; tools: number }[]
+  }
+  const found = health.servers
+    .filter(({ state }) => state === 'ready')
+    .reduce((sum, each) => sum + each.tools, 0)
+  return health.model !== undefined && found === tools
+}

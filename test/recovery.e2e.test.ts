@@ -1,0 +1,106 @@
+// What is left after processes died.
+import type { Bus } from '@mcp-host/bus'
+import type { SessionId } from '@mcp-host/contracts'
+import { applyEntry, emptySession } from '@mcp-host/contracts'
+import type { Stack } from '@mcp-host/testkit'
+import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const echo = {
+  name: 'echo',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+}
+
+let stack: Stack
+let bus: Bus
+beforeAll(async () => {
+  stack = await startStack({ tools: [echo] })
+  bus = await stack.broker.connect()
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+/** A turn that uses all four services. */
+const turn = (answer: string): string =>
+  script({ calls: [{ name: 'test__echo', arguments: { text: answer } }] }, { text: answer })
+
+/** The session's messages and answers, from its log alone. */
+async function history(session: string): Promise<string[]> {
+  const state = emptySession()
+  for (const entry of await bus.sessions.read(session as SessionId, 0)) applyEntry(state, entry)
+  return Array.from(state.turns.values(), ({ outcome, generations }) => {
+    const last = generations.findLast(({ isVoid }) => !isVoid)
+    const texts = last?.result?.content.filter((block) => block.type === 'text') ?? []
+    return `${outcome}: ${texts.map(({ text }) => text).join('')}`
+  })
+}
+
+test.each(['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const)(
+  'after kill -9 of the %s and its restart the next turn works and the history is complete',
+  async (name) => {
+    const first = await ChatSocket.open(stack)
+    first.say(turn('before'))
+    await first.turnsDone()
+    const { sessionId, lastId } = first
+    await stack.kill(name)
+    await stack.restart(name)
+    first.socket.terminate()
+    using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
+    back.say(turn('after'))
+    await back.turnsDone()
+    expect(back.text).toBe('after')
+    expect(await history(sessionId)).toEqual(['completed: before', 'completed: after'])
+  },
+)
+
+test('a message sent while no orchestrator and no worker is there is answered when they are', async () => {
+  using chat = await ChatSocket.open(stack)
+  await Promise.all([stack.kill('orchestrator'), stack.kill('llm-worker')])
+  chat.say(turn('patience'))
+  await chat.waitFor((frame) => frame.type === 'accepted')
+  await Promise.all([stack.restart('orchestrator'), stack.restart('llm-worker')])
+  await chat.turnsDone()
+  expect(chat.text).toBe('patience')
+})
+
+test('a turn whose worker is killed in mid-answer is written anew, visibly', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say(script({ tokens: 100, tokensPerSecond: 50 }))
+  await eventually(() => chat.text.includes('w10'))
+  await stack.kill('llm-worker')
+  await stack.restart('llm-worker')
+  await chat.turnsDone()
+  const reset = chat.frames.findIndex(({ type }) => type === 'reset')
+  expect(reset).toBeGreaterThan(0)
+  const anew = chat.frames
+    .slice(reset)
+    .filter((frame) => frame.type === 'text')
+    .map(({ payload }) => payload.content)
+    .join('')
+  expect(anew.trim()).toBe(Array.from({ length: 100 }, (_, index) => `w${index}`).join(' '))
+})
+
+test('a turn whose orchestrator is killed in mid-answer goes on and loses nothing', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say(script({ tokens: 100, tokensPerSecond: 50 }))
+  await eventually(() => chat.text.includes('w10'))
+  await stack.kill('orchestrator')
+  await stack.restart('orchestrator')
+  await chat.turnsDone()
+  expect(chat.frames.some(({ type }) => type === 'reset')).toBe(false)
+  expect(chat.text.trim()).toBe(Array.from({ length: 100 }, (_, index) => `w${index}`).join(' '))
+})
+
+test('after kill -9 of everything and a restart the sessions are there', async () => {
+  const first = await ChatSocket.open(stack)
+  first.say(turn('kept'))
+  await first.turnsDone()
+  const { sessionId, lastId } = first
+  const all = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
+  await Promise.all([...all.map((name) => stack.kill(name)), stack.broker.kill()])
+  await stack.broker.start()
+  await Promise.all(all.map((name) => stack.restart(name)))
+  using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
+  back.say(turn('and more'))
+  await back.turnsDone()
+  expect(await history(sessionId)).toEqual(['completed: kept', 'completed: and more'])
+})

@@ -1,0 +1,112 @@
+// What several sockets of one session see, and what one sees that was away.
+import type { Stack } from '@mcp-host/testkit'
+import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const echo = {
+  name: 'echo',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+  delayMs: 150,
+}
+
+let stack: Stack
+let otherGateway: string
+beforeAll(async () => {
+  stack = await startStack({ tools: [echo] })
+  otherGateway = (await stack.add('gateway')).url
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+/** Reasons, calls a tool and writes for about a second. */
+const longTurn = script(
+  {
+    reasoning: 'thinking about it',
+    text: 'First some words. ',
+    tokensPerSecond: 100,
+    calls: [{ name: 'test__echo', arguments: { text: 'hi' } }],
+  },
+  { tokens: 150, tokensPerSecond: 150 },
+)
+
+test('two sockets of one session see the same events with the same ids', async () => {
+  using one = await ChatSocket.open(stack)
+  using other = await ChatSocket.open({ ...stack, sessionId: one.sessionId })
+  one.say(longTurn)
+  await Promise.all([one.turnsDone(), other.turnsDone()])
+  expect(one.events.length).toBeGreaterThan(15)
+  expect(other.events).toEqual(one.events)
+})
+
+test.each([
+  ['the same gateway', () => stack.url],
+  ['another gateway', () => otherGateway],
+])('a socket that drops again and again ends with the same text: %s', async (_, url) => {
+  using stayed = await ChatSocket.open(stack)
+  const { sessionId } = stayed
+  const seen: ChatSocket[] = []
+  let after: string | undefined
+  stayed.say(longTurn)
+  // Away after every few events, and back with the last id.
+  for (;;) {
+    const chat = await ChatSocket.open({
+      url: url(),
+      sessionId,
+      ...(after === undefined ? {} : { after }),
+    })
+    seen.push(chat)
+    const isDone = await eventually(() => {
+      if (chat.events.some((event) => event.type === 'turn' && event.payload.state === 'done')) {
+        return 'done'
+      }
+      return chat.events.length >= 7 ? 'enough' : undefined
+    })
+    after = chat.lastId
+    chat.socket.terminate()
+    if (isDone === 'done') break
+  }
+  await stayed.turnsDone()
+  expect(seen.length).toBeGreaterThan(3)
+  expect(seen[1]?.frames[0]).toMatchObject({ payload: { state: 'reconnected' } })
+  const pieced = seen.map((chat) => chat.text).join('')
+  expect(pieced).toBe(stayed.text)
+  const ids = seen.flatMap((chat) => chat.events.map(({ id }) => id))
+  expect(new Set(ids).size).toBe(ids.length)
+  const others = (chat: ChatSocket): unknown[] =>
+    chat.events.filter(({ type }) => type !== 'text' && type !== 'thinking')
+  expect(seen.flatMap(others)).toEqual(others(stayed))
+})
+
+test('a socket that joins in mid-answer gets the running turn from its beginning', async () => {
+  using one = await ChatSocket.open(stack)
+  one.say(script({ text: 'an earlier answer' }))
+  await one.turnsDone()
+  one.say(script({ tokens: 60, tokensPerSecond: 100 }))
+  await eventually(() => one.text.includes('w10'))
+  using late = await ChatSocket.open({ url: otherGateway, sessionId: one.sessionId })
+  await Promise.all([one.turnsDone(2), late.turnsDone()])
+  expect(late.text).toBe(one.text.replace('an earlier answer', ''))
+  expect(late.events[0]).toMatchObject({ type: 'user' })
+})
+
+test('a socket that joins between turns gets only what is new', async () => {
+  using one = await ChatSocket.open(stack)
+  one.say(script({ text: 'old' }))
+  await one.turnsDone()
+  using late = await ChatSocket.open({ ...stack, sessionId: one.sessionId })
+  one.say(script({ text: 'new' }))
+  await late.turnsDone()
+  expect(late.text).toBe('new')
+})
+
+test('leaving does not cancel: the turn is complete for who comes back after its end', async () => {
+  const one = await ChatSocket.open(stack)
+  one.say(script({ tokens: 40, tokensPerSecond: 80 }))
+  await eventually(() => one.text.includes('w5'))
+  const { sessionId, lastId, text } = one
+  one.socket.terminate()
+  using watcher = await ChatSocket.open({ ...stack, sessionId })
+  await watcher.turnsDone()
+  using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
+  await back.turnsDone()
+  expect(text + back.text).toBe(watcher.text)
+})
