@@ -1,0 +1,35 @@
+import type { Setting } from '@mcp-host/service'
+import { ALL_SETTINGS } from '../host/settings.ts'
+
+const HEAD = `# Settings
+
+Made from the code by \`npm run generate\`; do not edit. Every setting is an environment variable, or a
+line in \`.env\`. An empty value counts as not set. Faulty settings are all named at once and nothing starts.
+`
+
+/** Every setting of every process, as a document. */
+export function configReference(): string {
+  const sections = ALL_SETTINGS.map(({ name, settings }) => {
+    const rows = Object.values(settings).map(row).join('\n')
+    return `\n## ${name}\n\n| Name | Default | |\n| --- | --- | --- |\n${rows}\n`
+  })
+  return HEAD + sections.join('')
+}
+
+function row({ env, default: fallback, describe, isSecret }: Setting): string {
+  const secret = isSecret === true ? ' Secret: never logged or shown.' : ''
+  const shown = fallback === undefined || fallback === '' ? '' : `\`${fallback}\``
+  return `| \`${env}\` | ${shown} | ${describe}${secret} |`
+}
+
+/** A \`.env\` to start from: every setting, commented out. */
+export function envExample(): string {
+  const sections = ALL_SETTINGS.map(({ name, settings }) => {
+    const lines = Object.values(settings)
+      // Only for processes that are started by hand.
+      .filter(({ env }) => env !== 'RUN_FILE')
+      .map(({ env, default: fallback = '', describe }) => `# ${describe}\n#${env}=${fallback}\n`)
+    return `## ${name}\n\n${lines.join('\n')}`
+  })
+  return `# Copy to .env and uncomment what you want to change.\n\n${sections.join('\n')}`
+}

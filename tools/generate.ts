@@ -1,0 +1,36 @@
+// Writes the documents that are made from the code; with --check, says which are out of date.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { busReference } from './docs/bus-reference.ts'
+import { configReference, envExample } from './docs/config-reference.ts'
+
+const root = join(import.meta.dirname, '..')
+
+const documents: Readonly<Record<string, () => string>> = {
+  'docs/bus.md': busReference,
+  'docs/config.md': configReference,
+  '.env.example': envExample,
+}
+
+function isCurrent(file: string, content: string): boolean {
+  try {
+    return readFileSync(join(root, file), 'utf8') === content
+  } catch {
+    // Not there: then it is to be written.
+    return false
+  }
+}
+
+const stale = Object.entries(documents)
+  .map(([file, make]) => ({ file, content: make() }))
+  .filter(({ file, content }) => !isCurrent(file, content))
+
+if (!process.argv.includes('--check')) {
+  for (const { file, content } of stale) {
+    writeFileSync(join(root, file), content)
+    console.log(`wrote ${file}`)
+  }
+} else if (stale.length > 0) {
+  console.log(`out of date: ${stale.map(({ file }) => file).join(', ')}\nRun: npm run generate`)
+  process.exitCode = 1
+}
