@@ -8,6 +8,7 @@ import { testFolder } from './test-folder.ts'
 /** A real nats-server of the test's own. */
 export interface Broker extends AsyncDisposable {
   readonly url: string
+  pid(): number
   /** As if the machine had lost it: SIGKILL. */
   kill(): Promise<void>
   /** On the same address and data. */
@@ -33,6 +34,7 @@ export async function startBroker(): Promise<Broker> {
   const open = stack.move()
   return {
     url: server.url,
+    pid: () => server.process.pid,
     async kill() {
       server.process.signal('SIGKILL')
       await server.process.gone

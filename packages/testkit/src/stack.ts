@@ -24,6 +24,8 @@ export interface Stack extends AsyncDisposable {
   readonly url: string
   /** Where a service answers `/health` and `/metrics`. */
   urlOf(name: ServiceName): string
+  /** Process ids by name, nats-server among them. */
+  pids(): Record<string, number>
   /** Starts one more process of a service; answers with its URL. */
   add(name: ServiceName): Promise<ServiceProcess>
   /** SIGKILL. */
@@ -73,6 +75,10 @@ export async function startStack({ tools = [], env = {} }: StackOptions = {}): P
     broker,
     url,
     urlOf: (name) => processes.get(name)?.url ?? '',
+    pids: () => ({
+      'nats-server': broker.pid(),
+      ...Object.fromEntries(Array.from(processes, ([name, { pid }]) => [name, pid])),
+    }),
     add: (name) => start(name, '0'),
     async kill(name) {
       const victim = processes.get(name)

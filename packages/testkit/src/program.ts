@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
+import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { eventually } from './eventually.ts'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+/** A command of the repository, run as a user does. */
+export interface Program extends AsyncDisposable {
+  readonly process: GuardedProcess
+  /** Standard output and error so far. */
+  output(): string
+  /** Waits until the output contains a text. Throws when the program ends without. */
+  says(text: string): Promise<void>
+  /** How it ended. */
+  ended(): Promise<ProcessExit>
+}
+
+/** Runs `node tools/run.mjs …` with these settings and no others. */
+export async function runProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Program> {
+  const guardian = new Guardian()
+  const child = await spawnGuarded(guardian, {
+    command: process.execPath,
+    args: [join(root, 'tools', 'run.mjs'), ...args],
+    cwd: root,
+    env: { ...inherited(), ...env },
+    stdin: 'ignore',
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  let hasEnded = false
+  void child.exited.then(() => {
+    hasEnded = true
+  })
+  return {
+    process: child,
+    output: () => output,
+    async says(text) {
+      await eventually(
+        () => {
+          if (output.includes(text)) return true
+          if (hasEnded) throw new Error(`ended without saying "${text}":\n${output}`)
+          return false
+        },
+        { limitMs: 60_000, what: `"${text}"` },
+      )
+    },
+    ended: () => child.gone,
+    [Symbol.asyncDispose]: () => guardian[Symbol.asyncDispose](),
+  }
+}
+
+/** What a program needs of the machine; no settings of the host. */
+function inherited(): Record<string, string | undefined> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'NATS_SERVER_BIN', 'MCP_HOST_CACHE', 'XDG_CACHE_HOME']
+  return Object.fromEntries(names.map((name) => [name, process.env[name]]))
+}
+
+/** Whether a process is there; one that only waits to be reaped is not. */
+export async function isAlive(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  if (stat === undefined) return false
+  return !stat.slice(stat.lastIndexOf(')')).startsWith(') Z')
+}
+
+/** All processes that descend from one, with it. Linux only. */
+export async function family(pid: number): Promise<number[]> {
+  const file = `/proc/${pid}/task/${pid}/children`
+  const children = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ')
+  const below = await Promise.all(children.filter((each) => each !== '').map(Number).map(family))
+  return [pid, ...below.flat()]
+}

@@ -1,0 +1,187 @@
+// `npm start` as its user sees it, and what it leaves behind.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort, startNatsServer } from '@mcp-host/tools/host'
+import type { Program } from '@mcp-host/testkit'
+import {
+  ChatSocket,
+  eventually,
+  family,
+  isAlive,
+  runProgram,
+  script,
+  testFolder,
+} from '@mcp-host/testkit'
+import { Guardian } from 'mcp-host/process'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const files = join(root, 'examples', 'files')
+
+let cleanup: AsyncDisposableStack
+let env: Record<string, string>
+beforeEach(async () => {
+  cleanup = new AsyncDisposableStack()
+  const folder = cleanup.use(await testFolder())
+  env = {
+    DATA_DIR: join(folder.path, 'data'),
+    PORT: String(await freePort()),
+    LLM_PROVIDER: 'demo',
+    DEMO_TOKENS_PER_SECOND: '0',
+  }
+})
+afterEach(() => cleanup.disposeAsync())
+
+async function start(more: Record<string, string> = {}): Promise<Program> {
+  return cleanup.use(await runProgram(['start'], { ...env, ...more }))
+}
+
+async function nobodyLeft(pids: readonly number[]): Promise<void> {
+  await eventually(async () => !(await Promise.all(pids.map(isAlive))).includes(true), {
+    limitMs: 5_000,
+    what: `the end of ${pids.join(', ')}`,
+  })
+}
+
+describe('npm start', () => {
+  test('says what runs, answers a chat through a real MCP server, and Ctrl-C leaves nothing', async () => {
+    const host = await start()
+    await host.says('Ctrl-C stops everything')
+    expect(host.output()).toMatch(/model +demo-1 \(demo\)/)
+    expect(host.output()).toMatch(/server filesystem +\d+ tools/)
+    expect(host.output()).toMatch(/server everything +\d+ tools/)
+    expect(host.output()).toContain(`http://127.0.0.1:${env['PORT']}`)
+
+    const question = `list the files in ${files}`
+    const chat = cleanup.use(await runProgram(['chat', question], env))
+    expect(await chat.ended()).toEqual({ code: 0, signal: null })
+    expect(chat.output()).toContain('→ filesystem.list_directory')
+    expect(chat.output()).toMatch(/← filesystem\.list_directory ok in \d+ ms/)
+    expect(chat.output().split('\n').filter((line) => line === '[FILE] welcome.txt')).toHaveLength(1)
+
+    const pids = await family(host.process.pid)
+    expect(pids.length).toBeGreaterThanOrEqual(9)
+    host.process.signal('SIGINT')
+    expect(await host.ended()).toEqual({ code: 0, signal: null })
+    expect(host.output()).toContain('stopped')
+    await nobodyLeft(pids)
+  })
+
+  test('has its sessions again after a restart', async () => {
+    const scripted = { DEMO_SCRIPTED: 'true' }
+    const url = `http://127.0.0.1:${env['PORT']}`
+    const first = await start(scripted)
+    await first.says('Ctrl-C stops everything')
+    const before = await ChatSocket.open({ url })
+    before.say(script({ text: 'remember me' }))
+    await before.turnsDone()
+    const { sessionId } = before
+    const begin = before.frames[0]?.type === 'connection' ? before.frames[0].id : undefined
+    first.process.signal('SIGTERM')
+    await first.ended()
+
+    const second = await start(scripted)
+    await second.says('Ctrl-C stops everything')
+    using after = await ChatSocket.open({ url, sessionId, after: begin ?? '' })
+    await after.turnsDone()
+    expect(after.text).toBe('remember me')
+  })
+
+  test.each(['the starter', 'the launcher'])('leaves nothing when %s is killed', async (who) => {
+    const host = await start()
+    await host.says('Ctrl-C stops everything')
+    const pids = await family(host.process.pid)
+    const { pid } = JSON.parse(await readFile(join(env['DATA_DIR'] ?? '', 'run.json'), 'utf8')) as {
+      pid: number
+    }
+    process.kill(who === 'the starter' ? pid : host.process.pid, 'SIGKILL')
+    await nobodyLeft(pids)
+  })
+
+  test('starts a service again that died', async () => {
+    const host = await start()
+    await host.says('Ctrl-C stops everything')
+    const runFile = join(env['DATA_DIR'] ?? '', 'run.json')
+    const pidOf = async (name: string): Promise<number> => {
+      const { processes } = JSON.parse(await readFile(runFile, 'utf8')) as {
+        processes: { name: string; pid: number }[]
+      }
+      return processes.find((each) => each.name === name)?.pid ?? 0
+    }
+    const dead = await Promise.all([pidOf('orchestrator'), pidOf('nats-server')])
+    for (const pid of dead) process.kill(pid, 'SIGKILL')
+    await eventually(async () => {
+      const now = await Promise.all([pidOf('orchestrator'), pidOf('nats-server')])
+      return !now.some((pid) => dead.includes(pid))
+    })
+    const chat = cleanup.use(await runProgram(['chat', `list the files in ${files}`], env))
+    expect(await chat.ended()).toEqual({ code: 0, signal: null })
+  })
+
+  test('says when its data or its port is in use', async () => {
+    const host = await start()
+    await host.says('Ctrl-C stops everything')
+    const same = await start()
+    expect(await same.ended()).toMatchObject({ code: 1 })
+    expect(same.output()).toContain(`already running on ${env['DATA_DIR']}`)
+    expect(same.output()).toContain(`at http://127.0.0.1:${env['PORT']}`)
+    const other = await start({ DATA_DIR: `${env['DATA_DIR']}-2` })
+    expect(await other.ended()).toMatchObject({ code: 1 })
+    expect(other.output()).toContain(`Port ${env['PORT']} on 127.0.0.1 cannot be used`)
+  })
+
+  test('names every faulty setting at once and exits with 2', async () => {
+    const mcpJson = join(env['DATA_DIR'] ?? '', '..', 'mcp.json')
+    await writeFile(mcpJson, '{\n  "servers": { "llm": { "comand": "x" } }\n}')
+    const host = await start({
+      PORT: 'many',
+      HOST: '0.0.0.0',
+      LOG_LEVEL: 'loud',
+      LLM_PROVIDER: 'gemini',
+      MAX_TOOL_CALLS: '-1',
+      DEFAULT_TOOL_TIMEOUT_MS: 'soon',
+      MCP_JSON_PATH: mcpJson,
+    })
+    expect(await host.ended()).toMatchObject({ code: 2 })
+    const names = ['PORT', 'LOG_LEVEL', 'GEMINI_API_KEY', 'MAX_TOOL_CALLS', 'DEFAULT_TOOL_TIMEOUT_MS']
+    for (const each of [...names, 'mcp.json', 'comand', 'llm']) expect(host.output()).toContain(each)
+  })
+
+  test('that fails leaves nothing, and says why', async () => {
+    await using guardian = new Guardian()
+    const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
+    const dataDir = join(env['DATA_DIR'] ?? '', 'foreign')
+    const broker = await startNatsServer(guardian, { bin, dataDir })
+    const wrongToken = broker.url.replace(/\/\/[^@]+@/, '//wrong@')
+    const host = await start({ NATS_URL: wrongToken })
+    let pids: number[] = []
+    await eventually(async () => {
+      pids = [...new Set([...pids, ...(await family(host.process.pid))])]
+      return pids.length > 4
+    })
+    expect(await host.ended()).toMatchObject({ code: 1 })
+    expect(host.output()).toContain('refuses our credentials')
+    await nobodyLeft(pids)
+  })
+
+  test('uses the nats-server of NATS_URL', async () => {
+    await using guardian = new Guardian()
+    const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
+    const broker = await startNatsServer(guardian, {
+      bin,
+      dataDir: join(env['DATA_DIR'] ?? '', 'foreign'),
+    })
+    const host = await start({ NATS_URL: broker.url })
+    await host.says('Ctrl-C stops everything')
+    expect(host.output()).not.toContain('nats-server')
+    const chat = cleanup.use(await runProgram(['chat', 'echo hello there'], env))
+    expect(await chat.ended()).toEqual({ code: 0, signal: null })
+    expect(chat.output()).toContain('Echo: hello there')
+  })
+})
+
+test('npm run chat without a host says what to do and exits with 1', async () => {
+  const chat = cleanup.use(await runProgram(['chat', 'hello'], env))
+  expect(await chat.ended()).toMatchObject({ code: 1 })
+  expect(chat.output()).toContain('npm start')
+})
