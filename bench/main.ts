@@ -13,7 +13,9 @@ stopWithLauncher()
 const [name = ''] = process.argv.slice(2)
 const bench = benches[name]
 if (bench === undefined) {
-  const list = Object.entries(benches).map(([each, { summary }]) => `  ${each.padEnd(10)}${summary}\n`)
+  const list = Object.entries(benches).map(
+    ([each, { summary }]) => `  ${each.padEnd(10)}${summary}\n`,
+  )
   process.stderr.write(`Usage: npm run bench -- <name>\n\n${list.join('')}`)
   process.exitCode = name === '' || name.startsWith('-') ? 0 : 2
 } else {

@@ -57,7 +57,12 @@ describe('npm start', () => {
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
     expect(chat.output()).toContain('→ filesystem.list_directory')
     expect(chat.output()).toMatch(/← filesystem\.list_directory ok in \d+ ms/)
-    expect(chat.output().split('\n').filter((line) => line === '[FILE] welcome.txt')).toHaveLength(1)
+    expect(
+      chat
+        .output()
+        .split('\n')
+        .filter((line) => line === '[FILE] welcome.txt'),
+    ).toHaveLength(1)
 
     const pids = await family(host.process.pid)
     expect(pids.length).toBeGreaterThanOrEqual(9)
@@ -143,8 +148,15 @@ describe('npm start', () => {
       MCP_JSON_PATH: mcpJson,
     })
     expect(await host.ended()).toMatchObject({ code: 2 })
-    const names = ['PORT', 'LOG_LEVEL', 'GEMINI_API_KEY', 'MAX_TOOL_CALLS', 'DEFAULT_TOOL_TIMEOUT_MS']
-    for (const each of [...names, 'mcp.json', 'comand', 'llm']) expect(host.output()).toContain(each)
+    const names = [
+      'PORT',
+      'LOG_LEVEL',
+      'GEMINI_API_KEY',
+      'MAX_TOOL_CALLS',
+      'DEFAULT_TOOL_TIMEOUT_MS',
+    ]
+    for (const each of [...names, 'mcp.json', 'comand', 'llm'])
+      expect(host.output()).toContain(each)
   })
 
   test('that fails leaves nothing, and says why', async () => {

@@ -12,7 +12,8 @@ interface Step {
 const app = fastify()
 await app.register(websocket)
 app.get('/ws', { websocket: true }, (socket) => {
-  const send = (type: string, payload: object): void => socket.send(JSON.stringify({ type, payload }))
+  const send = (type: string, payload: object): void =>
+    socket.send(JSON.stringify({ type, payload }))
   send('connection', { state: 'connected' })
   socket.on('message', (data: Buffer) => {
     const { payload } = JSON.parse(data.toString()) as { payload: { text: string } }

@@ -40,7 +40,10 @@ export async function benchChat(): Promise<object> {
   return { tokensPerSecondPerChat: TOKENS_PER_SECOND, results }
 }
 
-async function measure(target: Target, level: Omit<Load, 'url' | 'tokensPerSecond'>): Promise<object> {
+async function measure(
+  target: Target,
+  level: Omit<Load, 'url' | 'tokensPerSecond'>,
+): Promise<object> {
   const before = Object.entries(target.pids).map(([name, pid]) => [name, cpuMs(pid)] as const)
   const figures = await applyLoad({ ...level, url: target.url, tokensPerSecond: TOKENS_PER_SECOND })
   const tokens = level.chats * level.turns * level.tokens

@@ -85,7 +85,9 @@ function oneTurn(
     else if (frame.type === 'turn') {
       socket.off('message', take)
       if (frame.payload['outcome'] !== 'completed' || deltas.length !== tokens) {
-        reject(new Error(`a turn ended with ${deltas.length} of ${tokens} tokens: ${data.toString()}`))
+        reject(
+          new Error(`a turn ended with ${deltas.length} of ${tokens} tokens: ${data.toString()}`),
+        )
       }
       resolve({
         accept: (acceptedAt - sentAt) / 1_000,

@@ -74,12 +74,26 @@ export async function startService(
   throw new Error(`${name} did not start:\n${await endOf(logFile)}\n(all of it in ${logFile})`)
 }
 
-/** The last lines of a log, those that tell of trouble if there are any. */
+/** The last words of a log, in words. */
 async function endOf(logFile: string): Promise<string> {
-  const lines = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-20)
-  const trouble = lines.filter((line) => !/"level":"(info|debug|trace)"/.test(line))
-  return (trouble.length > 0 ? trouble : lines)
+  const lines = (await readFile(logFile, 'utf8')).trimEnd().split('\n')
+  return lines
     .slice(-3)
-    .map((line) => `  ${line.slice(0, 600)}`)
+    .map((line) => `  ${lastWord(line).slice(0, 600)}`)
     .join('\n')
+}
+
+const LogLine = z.object({
+  message: z.string(),
+  err: z.object({ message: z.string() }).optional(),
+})
+
+function lastWord(line: string): string {
+  try {
+    const { message, err } = LogLine.parse(JSON.parse(line))
+    return err === undefined || err.message === message ? message : `${message}: ${err.message}`
+  } catch {
+    // Written by something that does not log.
+    return line
+  }
 }

@@ -56,9 +56,6 @@ export interface Bus extends AsyncDisposable {
 
   /** Resolves when the broker answered; rejects with `unavailable` when it does not. */
   ping(): Promise<void>
-
-  /** Lets what is under way finish and takes no new calls or jobs. */
-  drain(): Promise<void>
 }
 
 /** A step of following a session. `caught-up`: everything stored so far has been given. */
@@ -77,7 +74,10 @@ export interface AppendOptions {
   readonly patienceMs?: number
 }
 
-/** The logs of all sessions: one append-only log each, the truth about the session. */
+/**
+ * The logs of all sessions: one append-only log each, the truth about the session. While the broker is
+ * away everything tries again; `unavailable` when patience ran out.
+ */
 export interface SessionLog {
   /**
    * Appends a fact and returns its sequence. Tries again while the broker is away. Errors: `conflict`

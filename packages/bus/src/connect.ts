@@ -11,7 +11,12 @@ const MINIMUM = [2, 11] as const
 export function parseNatsUrl(
   url: string,
 ): Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token'> {
-  const urls = url.split(',').map((part) => new URL(part.includes('://') ? part : `nats://${part}`))
+  const urls = url.split(',').map((part) => {
+    const parsed = URL.parse(part.includes('://') ? part : `nats://${part}`)
+    // Said without the URL, which may hold a token.
+    if (parsed === null) throw new BusError('invalid', 'the URL of nats-server is not a URL')
+    return parsed
+  })
   const servers = urls.map(({ protocol, host }) => `${protocol}//${host}`)
   const [first] = urls
   const user = decodeURIComponent(first?.username ?? '')
@@ -20,7 +25,10 @@ export function parseNatsUrl(
   return pass === '' ? { servers, token: user } : { servers, user, pass }
 }
 
-/** A connection that outlives broker restarts. Fails with `unavailable` when there is none to begin with. */
+/**
+ * A connection that outlives broker restarts. Throws `unavailable` when there is no broker to begin with,
+ * `denied` when it refuses us, `invalid` when it is too old or has no JetStream.
+ */
 export async function connectNats(url: string, name: string): Promise<NatsConnection> {
   const options = parseNatsUrl(url)
   const where = String(options.servers)
@@ -38,25 +46,26 @@ export async function connectNats(url: string, name: string): Promise<NatsConnec
       noAsyncTraces: true,
     })
   } catch (error) {
-    const reason =
-      error instanceof errors.AuthorizationError
-        ? 'it refuses our credentials'
-        : 'it does not answer'
-    throw new BusError('unavailable', `nats-server at ${where}: ${reason}`, { cause: error })
+    if (error instanceof errors.AuthorizationError) {
+      const message = `nats-server at ${where}: it refuses our credentials; see NATS_URL`
+      throw new BusError('denied', message, { cause: error })
+    }
+    const message = `nats-server at ${where}: it does not answer`
+    throw new BusError('unavailable', message, { cause: error })
   }
   const version = connection.info?.version ?? '0'
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major < MINIMUM[0] || (major === MINIMUM[0] && minor < MINIMUM[1])) {
     await connection.close()
     throw new BusError(
-      'unavailable',
+      'invalid',
       `nats-server at ${where} is ${version}; ${MINIMUM.join('.')} or newer is needed`,
     )
   }
   if (connection.info?.jetstream !== true) {
     await connection.close()
     throw new BusError(
-      'unavailable',
+      'invalid',
       `nats-server at ${where} runs without JetStream; start it with -js`,
     )
   }

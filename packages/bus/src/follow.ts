@@ -24,7 +24,10 @@ export async function* followSession(
   }
   const listener: HubListener = {
     entry: (entry) => push({ type: 'entry', entry }),
-    delta: (delta) => push({ type: 'delta', delta }),
+    // Others may follow the same hub with deltas.
+    delta: (delta) => {
+      if (deltas) push({ type: 'delta', delta })
+    },
     checked: () => push({ type: 'caught-up' }),
   }
   const onAbort = (): void => wake?.()
@@ -38,6 +41,7 @@ export async function* followSession(
       if (behind) {
         behind = false
         for (const entry of await read(seq)) {
+          if (signal.aborted) return
           seq = entry.seq
           yield { type: 'entry', entry }
         }
@@ -59,6 +63,7 @@ export async function* followSession(
       const items = queue
       queue = []
       for (const item of items) {
+        if (signal.aborted) return
         if (item.type === 'entry') {
           if (item.entry.seq <= seq) continue
           seq = item.entry.seq

@@ -47,25 +47,28 @@ export async function connectBus({ url, name, logger }: ConnectBusOptions): Prom
     const bucket = await new Kvm(client).create(CATALOG_BUCKET, { history: 1 })
     const sessions = new NatsSessionLog({ connection, jetstream: client, manager, warn })
     const catalog = new NatsCatalog(bucket, warn)
-    void watchConnection(connection, logger, () => sessions.checkAll())
+    void watchConnection(connection, logger, sessions)
     return new NatsBus(id, connection, sessions, catalog, warn)
   } catch (error) {
     await connection.close()
-    throw error
+    if (error instanceof BusError) throw error
+    // Such as a broker that has just started, or has no leader yet: asked again, it may be ready.
+    throw new BusError('unavailable', 'nats-server is not ready', { cause: error })
   }
 }
 
 async function watchConnection(
   connection: NatsConnection,
   logger: BusLogger,
-  onReconnect: () => void,
+  sessions: NatsSessionLog,
 ): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') {
       logger.warn({ component: 'bus', action: 'disconnect' }, 'nats-server is gone, reconnecting')
+      sessions.interrupted()
     } else if (status.type === 'reconnect') {
       logger.info({ component: 'bus', action: 'reconnect' }, 'nats-server is back')
-      onReconnect()
+      sessions.checkAll()
     } else if (status.type === 'error' || status.type === 'slowConsumer') {
       logger.error({ component: 'bus', action: status.type, status }, 'nats-server reports trouble')
     }
@@ -131,15 +134,15 @@ class NatsBus implements Bus {
       ...(contract.answeredBy === 'group' ? { queue: 'replicas' } : {}),
       callback: (failure, message) => {
         if (failure !== null) return this.#warn(failure, `serve ${contract.subject}`)
-        answer(message.data, message).then(
-          (reply) => message.respond(reply),
-          (error: unknown) => {
+        answer(message.data, message)
+          .then((reply) => message.respond(reply))
+          // Also of an answer that is too large to be sent.
+          .catch((error: unknown) => {
             const known = BusError.from(error)
             if (known.code === 'internal') this.#warn(error, `serve ${contract.subject}`)
             const { data, headers } = errorReply(known)
             message.respond(data, { headers })
-          },
-        )
+          })
       },
     })
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
@@ -164,10 +167,6 @@ class NatsBus implements Bus {
     } finally {
       clearTimeout(timer)
     }
-  }
-
-  async drain(): Promise<void> {
-    if (!this.#connection.isClosed()) await this.#connection.drain()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -18,10 +18,14 @@ export function isNoResponders(error: unknown): boolean {
 
 /** Whether the broker refused the append for what it says, so that trying again is of no use. */
 export function isFinal(error: unknown): boolean {
-  if (error instanceof BusError) return true
   // 503 and its like: no leader, no resources, stream restarting.
   if (error instanceof JetStreamApiError) return error.status < 500
-  return error instanceof JetStreamError || error instanceof errors.PermissionViolationError
+  return (
+    error instanceof JetStreamError ||
+    error instanceof errors.PermissionViolationError ||
+    // Too large for the broker.
+    error instanceof errors.InvalidArgumentError
+  )
 }
 
 /** A failed request as one of our errors. */
@@ -29,6 +33,9 @@ export function toBusError(error: unknown, what: string): BusError {
   if (error instanceof BusError) return error
   if (isNoResponders(error)) {
     return new BusError('unavailable', `${what}: nobody answers`, { cause: error })
+  }
+  if (error instanceof errors.InvalidArgumentError) {
+    return new BusError('invalid', `${what}: ${error.message}`, { cause: error })
   }
   return new BusError('deadline', `${what}: no answer in time`, { cause: error })
 }

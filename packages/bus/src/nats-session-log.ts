@@ -24,6 +24,8 @@ import { ACK_WAIT_MS, INPUTS_CONSUMER, SESSIONS_STREAM } from './streams.ts'
 /** Longer than a cluster's election after its leader died. */
 const DEFAULT_PATIENCE_MS = 30_000
 const BATCH = 500
+/** A read that gets nothing for so long was lost with the connection. */
+const READ_QUIET_MS = 2_000
 
 export interface SessionLogDeps {
   readonly connection: NatsConnection
@@ -67,9 +69,11 @@ export class NatsSessionLog implements SessionLog {
           if (winner !== null) {
             throw new BusError('conflict', `${subject}: passed by another writer`, { cause: error })
           }
-        } else if (isFinal(error)) throw error
+        } else if (isFinal(error)) {
+          throw new BusError('invalid', `${kind}: the broker refuses it`, { cause: error })
+        }
         const pauseMs = Math.min(1_000, 50 * 2 ** attempt)
-        if (Date.now() + pauseMs >= giveUpAt) {
+        if (Date.now() + pauseMs >= giveUpAt || this.#deps.connection.isClosed()) {
           const message = 'the session log cannot be reached; try again'
           throw new BusError('unavailable', message, { cause: error })
         }
@@ -81,7 +85,7 @@ export class NatsSessionLog implements SessionLog {
   async read(session: SessionId, after: number): Promise<LogEntry[]> {
     const entries: LogEntry[] = []
     for (let next = after + 1; ;) {
-      const batch = await this.#readBatch(sessionLogSubjects(session), next)
+      const batch = await this.#patiently(() => this.#readBatch(sessionLogSubjects(session), next))
       for (const message of batch) entries.push(parseStored(message))
       const last = batch.at(-1)
       if (last === undefined || batch.length < BATCH) return entries
@@ -109,7 +113,12 @@ export class NatsSessionLog implements SessionLog {
     }
   }
 
-  /** After an interruption anything may have been missed. */
+  /** The connection broke: from here on anything may be missed. */
+  interrupted(): void {
+    for (const hub of this.#hubs.values()) hub.interrupted()
+  }
+
+  /** The connection is back. */
   checkAll(): void {
     for (const hub of this.#hubs.values()) hub.check()
   }
@@ -201,7 +210,26 @@ export class NatsSessionLog implements SessionLog {
   }
 
   async #last(subject: string): Promise<StoredMsg | null> {
-    return this.#deps.manager.direct.getMessage(SESSIONS_STREAM, { last_by_subj: subject })
+    const { direct } = this.#deps.manager
+    return this.#patiently(() => direct.getMessage(SESSIONS_STREAM, { last_by_subj: subject }))
+  }
+
+  /** Looks again while the broker is away: it changes nothing. */
+  async #patiently<T>(look: () => Promise<T>): Promise<T> {
+    const giveUpAt = Date.now() + DEFAULT_PATIENCE_MS
+    for (;;) {
+      try {
+        return await look()
+      } catch (error) {
+        const isHopeless = isFinal(error) || this.#deps.connection.isClosed()
+        if (isHopeless || Date.now() >= giveUpAt) {
+          throw new BusError('unavailable', 'the session log cannot be read; try again', {
+            cause: error,
+          })
+        }
+        await delay(200)
+      }
+    }
   }
 
   /** Asked of the stream's leader: replicas may lag. */
@@ -215,30 +243,33 @@ export class NatsSessionLog implements SessionLog {
   }
 
   /** The callback form: the iterator form leaks its subscription. */
-  #readBatch(subjects: string, from: number): Promise<StoredMsg[]> {
+  async #readBatch(subjects: string, from: number): Promise<StoredMsg[]> {
     const messages: StoredMsg[] = []
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new BusError('unavailable', 'the session log does not answer')),
-        5_000,
-      )
-      this.#deps.manager.direct
-        .getBatch(SESSIONS_STREAM, {
-          seq: from,
-          next_by_subj: subjects,
-          batch: BATCH,
-          callback: (done, message) => {
-            if (done === null) {
-              messages.push(message)
-              return
-            }
-            clearTimeout(timer)
-            if (done.err === undefined || isNoMessage(done.err)) resolve(messages)
-            else reject(BusError.from(done.err))
-          },
-        })
-        .catch(reject)
+    const ended = Promise.withResolvers<void>()
+    const quiet = setTimeout(
+      () => ended.reject(new Error('the session log does not answer')),
+      READ_QUIET_MS,
+    )
+    const batch = await this.#deps.manager.direct.getBatch(SESSIONS_STREAM, {
+      seq: from,
+      next_by_subj: subjects,
+      batch: BATCH,
+      callback: (done, message) => {
+        if (done === null) {
+          messages.push(message)
+          quiet.refresh()
+        } else if (done.err === undefined || isNoMessage(done.err)) ended.resolve()
+        else ended.reject(done.err)
+      },
     })
+    try {
+      await ended.promise
+      return messages
+    } finally {
+      clearTimeout(quiet)
+      // Ends its subscription also when the batch broke off half-way.
+      batch.stop()
+    }
   }
 }
 

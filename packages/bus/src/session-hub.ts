@@ -41,7 +41,7 @@ export class SessionHub implements Disposable {
   #seq: number | undefined
   /** A look into the log is under way; live entries are left to it. */
   #checking = false
-  /** Something may have been missed since that look began. */
+  /** Something may have been missed since the last look began; nothing is given out before the next. */
   #dirty = false
   #closed = false
 
@@ -81,11 +81,15 @@ export class SessionHub implements Disposable {
       this.#dirty = true
       return
     }
-    this.#checking = true
-    void this.#catchUp().finally(() => {
-      this.#checking = false
-      this.#schedule()
-    })
+    void this.#catchUp()
+  }
+
+  /**
+   * The connection broke. What is repeated meanwhile is lost, and what comes afterwards may stand behind
+   * it, on a subject whose own sequence shows no hole.
+   */
+  interrupted(): void {
+    this.#dirty = true
   }
 
   [Symbol.dispose](): void {
@@ -105,7 +109,7 @@ export class SessionHub implements Disposable {
     if (this.#seq === undefined || entry.seq <= this.#seq) return
     // A turn event names the last sequence its writer had read: behind that something is missing.
     const seen = entry.kind === 'turn' ? Math.max(entry.fact.seen, previous) : previous
-    if (this.#checking || seen > this.#seq) this.check()
+    if (this.#checking || this.#dirty || seen > this.#seq) this.check()
     else this.#give(entry)
   }
 
@@ -117,22 +121,29 @@ export class SessionHub implements Disposable {
   }
 
   async #catchUp(): Promise<void> {
+    this.#checking = true
+    let isComplete: boolean
     do {
       this.#dirty = false
       try {
         for (const entry of await this.#source.read(this.#seq ?? 0)) this.#give(entry)
+        isComplete = true
       } catch (error) {
         // Nothing is lost: the next look begins at the same place.
         this.#source.warn(error)
-        return
+        isComplete = false
       }
     } while (this.#dirty && !this.#closed)
-    for (const listener of this.#listeners) listener.checked()
+    // In one step with the last look at #dirty: what comes in between would be forgotten.
+    this.#checking = false
+    if (isComplete) for (const listener of this.#listeners) listener.checked()
+    else this.#dirty = true
+    this.#schedule()
   }
 
   #schedule(): void {
     if (this.#closed) return
-    const idle = Date.now() - this.#lastActivity > IDLE_POLL_MS
+    const idle = !this.#dirty && Date.now() - this.#lastActivity > IDLE_POLL_MS
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.check(), idle ? IDLE_POLL_MS : BUSY_POLL_MS)
     this.#timer.unref()

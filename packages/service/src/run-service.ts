@@ -42,15 +42,14 @@ const EXIT_LIMIT_MS = 15_000
 
 /**
  * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then stop in order.
- * Exit codes: 0 after a signal, 1 when it could not start, 2 for faulty settings.
+ * Exit codes: 0 after a signal, 1 when it could not start or stop, 2 for faulty settings.
  */
 export async function runService<S extends Settings>(options: RunServiceOptions<S>): Promise<void> {
-  const { name, env } = options
+  const { name } = options
   let base: Config<typeof baseSettings>
   let config: Config<S>
   try {
-    base = loadConfig(baseSettings, env)
-    config = loadConfig(options.settings, env, options.check)
+    ;({ base, config } = loadAll(options))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${name}: ${error.message}\n`)
@@ -64,6 +63,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       if (stop.signal.aborted) process.exit(1)
       logger.info({ component: 'service', action: 'stop', signal }, 'stopping')
       stop.abort()
+      setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
     })
   }
   process.on('unhandledRejection', (err) => {
@@ -82,16 +82,47 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       await writeRunFile(base.runFile, { name, pid: process.pid, url })
     logger.info({ component: 'service', action: 'ready', url }, 'ready')
     await aborted(stop.signal)
-    setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
-    await Promise.race([service.drain(), delay(DRAIN_LIMIT_MS, undefined, { ref: false })])
+    const drained = service.drain().catch((err: unknown) => {
+      logger.error(
+        { component: 'service', action: 'drain', err },
+        'could not finish what was begun',
+      )
+      process.exitCode = 1
+    })
+    await Promise.race([drained, delay(DRAIN_LIMIT_MS, undefined, { ref: false })])
   } catch (error) {
-    if (stop.signal.aborted) return
+    if (stop.signal.aborted) {
+      logger.warn({ component: 'service', action: 'stop', err: error }, 'stopped with a fault')
+      return
+    }
     const message = error instanceof BusError ? error.message : 'could not start'
     logger.fatal({ component: 'service', action: 'start', err: error }, message)
     process.exitCode = 1
     // Whatever a half-built service left open must not keep the process.
     setTimeout(() => process.exit(1), 1_000).unref()
   }
+}
+
+/** The settings of every service and those of this one, or a `ConfigError` with the problems of both. */
+function loadAll<S extends Settings>({
+  settings,
+  check,
+  env,
+}: RunServiceOptions<S>): { base: Config<typeof baseSettings>; config: Config<S> } {
+  const problems: string[] = []
+  const load = <T extends Settings>(some: T, crossCheck?: CrossCheck<T>): Config<T> | undefined => {
+    try {
+      return loadConfig(some, env, crossCheck)
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+      return undefined
+    }
+  }
+  const base = load(baseSettings)
+  const config = load(settings, check)
+  if (base === undefined || config === undefined) throw new ConfigError(problems)
+  return { base, config }
 }
 
 /** The broker may come up after us. */
@@ -106,7 +137,8 @@ async function connectPatiently(
     try {
       return await connectBus({ url, name, logger })
     } catch (error) {
-      if (Date.now() > giveUpAt || signal.aborted) throw error
+      const mayHelp = BusError.from(error).code === 'unavailable'
+      if (!mayHelp || Date.now() > giveUpAt || signal.aborted) throw error
       logger.warn({ component: 'service', action: 'connect', err: error }, 'trying again')
       await delay(500, undefined, { signal })
     }

@@ -81,9 +81,7 @@ export class ChatSocket implements Disposable {
     this.send({ type: 'message', payload: id === undefined ? { text } : { text, id } })
   }
 
-  async waitFor<T extends Down>(
-    matches: ((frame: Down) => frame is T) | ((frame: Down) => boolean),
-  ): Promise<Down> {
+  async waitFor(matches: (frame: Down) => boolean): Promise<Down> {
     return eventually(() => this.frames.find(matches), { what: 'the awaited frame' })
   }
 

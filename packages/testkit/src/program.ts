@@ -75,6 +75,11 @@ export async function isAlive(pid: number): Promise<boolean> {
 export async function family(pid: number): Promise<number[]> {
   const file = `/proc/${pid}/task/${pid}/children`
   const children = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ')
-  const below = await Promise.all(children.filter((each) => each !== '').map(Number).map(family))
+  const below = await Promise.all(
+    children
+      .filter((each) => each !== '')
+      .map(Number)
+      .map(family),
+  )
   return [pid, ...below.flat()]
 }

@@ -6,6 +6,9 @@ import { buildApp } from './http/app.ts'
 import type { Connection } from './socket/connection.ts'
 import { serveSocket } from './socket/socket.ts'
 
+/** How long clients have to answer the close of their socket. */
+const CLOSE_LIMIT_MS = 1_000
+
 /** A gateway: the edge for clients. Any of them serves any client. */
 export async function createGateway(
   { bus, logger, metrics, operations }: ServiceDeps,
@@ -45,7 +48,12 @@ export async function createGateway(
       }
     },
     async [Symbol.asyncDispose]() {
+      // A client that does not answer the close would hold it up for half a minute.
+      const late = setTimeout(() => {
+        for (const connection of connections) connection.terminate()
+      }, CLOSE_LIMIT_MS)
       await app.close()
+      clearTimeout(late)
     },
   }
 }

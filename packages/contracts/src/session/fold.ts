@@ -1,3 +1,4 @@
+import type { Envelope } from '../envelope.ts'
 import type { GenerationId, ToolCallId } from '../ids.ts'
 import type { ToolCallBlock } from '../model/content.ts'
 import type { GenerationResult } from './generation-result.ts'
@@ -5,6 +6,11 @@ import type { LogEntry } from './log-entry.ts'
 import type { ToolFact, ToolFinished } from './tool-fact.ts'
 import type { TurnEvent, TurnOutcome } from './turn-event.ts'
 import type { UserMessage } from './user-message.ts'
+
+/** A user message and the request it came with. */
+export interface Input extends UserMessage {
+  readonly envelope: Envelope
+}
 
 /** One tool call of a generation and what became of it. */
 export interface ToolCall {
@@ -40,7 +46,7 @@ export interface SessionState {
   /** Last sequence on the turn subject: the next turn event must be chained to it. */
   fence: number
   /** User messages in order, by log sequence; repeated ids are left out. */
-  readonly inputs: Map<number, UserMessage>
+  readonly inputs: Map<number, Input>
   /** Turns in the order they were claimed, by their input's log sequence. */
   readonly turns: Map<number, Turn>
   readonly messageIds: Set<string>
@@ -68,7 +74,7 @@ export function applyEntry(state: SessionState, entry: LogEntry): void {
     case 'input':
       if (state.messageIds.has(entry.fact.id)) return
       state.messageIds.add(entry.fact.id)
-      state.inputs.set(entry.seq, entry.fact)
+      state.inputs.set(entry.seq, { ...entry.fact, envelope: entry.envelope })
       return
     case 'turn':
       state.fence = entry.seq

@@ -31,7 +31,11 @@ export async function buildApp(
   { allowedOrigins }: { allowedOrigins: readonly string[] },
 ): Promise<FastifyInstance> {
   const app = fastify()
-  await app.register(websocket, { options: { maxPayload: MAX_FRAME_BYTES } })
+  await app.register(websocket, {
+    // A faulty connection closes itself, with a code that says why; the default cuts it before that.
+    errorHandler: () => undefined,
+    options: { maxPayload: MAX_FRAME_BYTES },
+  })
   // Before the upgrade: a foreign page must not even get a socket.
   app.addHook('onRequest', async ({ headers }) => checkOrigin(headers, allowedOrigins))
   app.setErrorHandler((error, request, reply) => {

@@ -1,9 +1,11 @@
 import type {
   Cursor,
+  GenerationId,
   GenerationResult,
   LogEntry,
   SessionEvent,
   TextDelta,
+  ToolCallId,
   TurnEvent,
 } from '@mcp-host/contracts'
 import { formatCursor, generationFence } from '@mcp-host/contracts'
@@ -20,28 +22,44 @@ export class SessionReader {
   /** Fence of the newest generation whose start was read. */
   #newest: number
   #hasEarlyText = false
-  /** Tool calls of the running turn whose result was given: only the first counts. */
-  readonly #answered = new Set<string>()
+  /** The cursor's generation has no result yet. */
+  #isWriting: boolean
+  /** Its tool calls that have an answer: only the first counts. */
+  readonly #answered = new Set<ToolCallId>()
 
   constructor(start: Cursor) {
     this.#cursor = start
     this.#newest = start.fence ?? -1
+    this.#isWriting = start.fence !== undefined
   }
 
-  get cursor(): Cursor {
-    return this.#cursor
+  /**
+   * Entries after this sequence are to be read. In a turn that is before the cursor: what its last
+   * generation has come to decides what counts from here on.
+   */
+  get readAfter(): number {
+    const { seq, part, fence } = this.#cursor
+    return Math.min(part > 0 ? seq - 1 : seq, fence ?? seq)
+  }
+
+  /** The generation whose text is awaited, and how much of it was given. */
+  get writing(): { readonly fence: number; readonly offset: number } | undefined {
+    const { fence, offset } = this.#cursor
+    return fence === undefined || !this.#isWriting ? undefined : { fence, offset }
   }
 
   /** Whether text came before the start of its generation did, and so was dropped. */
   get missesText(): boolean {
-    return this.#hasEarlyText && this.#cursor.fence !== undefined
+    return this.#hasEarlyText && this.writing !== undefined
   }
 
   /** The events of the next entry. Of the entry the cursor stands in, those that were not yet seen. */
   entry(entry: LogEntry): SessionEvent[] {
     const { seq, part } = this.#cursor
-    if (entry.seq < seq || (entry.seq === seq && part === 0)) return []
-    if (entry.seq === seq) return this.#place(logEvents(entry).slice(part))
+    if (entry.seq <= seq) {
+      this.#recall(entry)
+      return entry.seq === seq && part > 0 ? this.#place(logEvents(entry).slice(part)) : []
+    }
     const before = this.#advance(entry)
     return before === undefined ? [] : [...before, ...this.#place(logEvents(entry))]
   }
@@ -53,48 +71,59 @@ export class SessionReader {
       if (fence > this.#newest) this.#hasEarlyText = true
       return []
     }
+    if (!this.#isWriting) return []
     if (offset > this.#cursor.offset) return 'gap'
     this.#hasEarlyText = false
     return this.#text(kind, text.slice(this.#cursor.offset - offset))
   }
 
+  /** Takes in what an entry before the cursor says about the cursor's generation. */
+  #recall(entry: LogEntry): void {
+    if (entry.kind === 'generation') {
+      if (generationFence(entry.fact.generation) === this.#cursor.fence) this.#isWriting = false
+    } else {
+      const call = answeredCall(entry)
+      if (call !== undefined) this.#answered.add(call)
+    }
+  }
+
   /** Moves to a new entry. Answers the text still to be given before it; `undefined`: it means nothing. */
   #advance(entry: LogEntry): SessionEvent[] | undefined {
-    let means = true
-    let rest: SessionEvent[] = []
-    let next = { ...this.#cursor, seq: entry.seq, part: 0 }
-    switch (entry.kind) {
-      case 'generation':
-        // Of a generation that was given up, or a second result: the first one counted.
-        means = generationFence(entry.fact.generation) === this.#cursor.fence
-        if (means) {
-          rest = this.#restOf(entry.fact)
-          next = { ...next, fence: undefined, offset: 0 }
-        }
-        break
-      case 'turn':
-        next = { ...next, ...this.#generationAfter(entry.fact) }
-        if (entry.fact.type === 'turn-done') this.#answered.clear()
-        break
-      case 'tool':
-        if (entry.fact.type === 'tool-finished') {
-          means = !this.#answered.has(entry.fact.call)
-          this.#answered.add(entry.fact.call)
-        }
-        break
-      case 'input':
-        break
-      default:
-        entry satisfies never
+    const next = { ...this.#cursor, seq: entry.seq, part: 0 }
+    const call = answeredCall(entry)
+    if (call !== undefined) {
+      const means = this.#isAwaited(call)
+      this.#answered.add(call)
+      this.#cursor = next
+      return means ? [] : undefined
     }
-    this.#cursor = next
-    return means ? rest : undefined
+    if (entry.kind === 'generation') {
+      // Of a generation that was given up, or a second result: the first one counted.
+      const means = this.#isWriting && generationFence(entry.fact.generation) === next.fence
+      const rest = means ? this.#restOf(entry.fact) : undefined
+      if (means) this.#isWriting = false
+      this.#cursor = { ...next, offset: this.#cursor.offset }
+      return rest
+    }
+    this.#cursor = entry.kind === 'turn' ? { ...next, ...this.#generationAfter(entry.fact) } : next
+    return []
+  }
+
+  /** An answer counts when the generation that is read last asked for it and it is the first. */
+  #isAwaited(call: ToolCallId): boolean {
+    const asked = call.slice(0, call.lastIndexOf('-')) as GenerationId
+    return generationFence(asked) === this.#cursor.fence && !this.#answered.has(call)
   }
 
   #generationAfter(fact: TurnEvent): Partial<Cursor> {
-    if (fact.type === 'turn-done') return { fence: undefined, offset: 0 }
+    if (fact.type === 'turn-done') {
+      this.#isWriting = false
+      return { fence: undefined, offset: 0 }
+    }
     if (!('generation' in fact) || fact.generation === undefined) return {}
     this.#newest = generationFence(fact.generation)
+    this.#isWriting = true
+    this.#answered.clear()
     return { fence: this.#newest, offset: 0 }
   }
 
@@ -122,4 +151,10 @@ export class SessionReader {
       return { ...event, id: formatCursor(this.#cursor) }
     })
   }
+}
+
+/** The tool call an entry answers, if it does: by its result, or by closing it without one. */
+function answeredCall({ kind, fact }: LogEntry): ToolCallId | undefined {
+  if (kind === 'tool') return fact.type === 'tool-finished' ? fact.call : undefined
+  return kind === 'turn' && fact.type === 'tool-settled' ? fact.call : undefined
 }

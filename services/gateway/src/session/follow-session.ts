@@ -19,9 +19,8 @@ export async function* followSession(
   { envelope, signal }: { envelope: Envelope; signal: AbortSignal },
 ): AsyncIterable<SessionEvent> {
   const reader = new SessionReader(start)
-  // The entry the cursor stands in may have events that were not seen.
-  const after = start.part > 0 ? start.seq - 1 : start.seq
-  for await (const item of bus.sessions.follow(session, { after, deltas: true, signal })) {
+  const options = { after: reader.readAfter, deltas: true, signal }
+  for await (const item of bus.sessions.follow(session, options)) {
     switch (item.type) {
       case 'entry':
         yield* reader.entry(item.entry)
@@ -48,8 +47,8 @@ async function* missingText(
   reader: SessionReader,
   envelope: Envelope,
 ): AsyncIterable<SessionEvent> {
-  const { fence, offset } = reader.cursor
-  if (fence === undefined) return
+  if (reader.writing === undefined) return
+  const { fence, offset } = reader.writing
   const params = { generation: generationId(session, fence) }
   const options = { envelope: childEnvelope(envelope), timeoutMs: SNAPSHOT_TIMEOUT_MS }
   try {

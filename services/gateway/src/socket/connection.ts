@@ -4,6 +4,9 @@ import type { WebSocket } from 'ws'
 /** More than this waiting in one socket, and it is not given more until it is sent. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
 
+/** What a close frame has room for. */
+const MAX_REASON_BYTES = 123
+
 /** One client socket and what is known about it. */
 export class Connection {
   readonly clientId = crypto.randomUUID()
@@ -46,6 +49,12 @@ export class Connection {
   }
 
   close(code: number, reason: string): void {
-    this.#socket.close(code, reason)
+    // A longer one throws; cut, a cursor in it would be another one.
+    this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason)
+  }
+
+  /** Ends it without waiting for the client. */
+  terminate(): void {
+    this.#socket.terminate()
   }
 }

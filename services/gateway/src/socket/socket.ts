@@ -44,6 +44,9 @@ export async function serveSocket(
     BusError.from(error),
   )
   if (opened instanceof BusError) {
+    if (opened.code === 'internal') {
+      logger.error({ component: 'socket', action: 'open', err: opened }, 'a session was not opened')
+    }
     const payload = { state: 'error' as const, message: opened.message }
     socket.send(JSON.stringify({ type: 'connection', payload }))
     socket.close(opened.code === 'invalid' ? 1008 : 1013, opened.message.slice(0, 120))

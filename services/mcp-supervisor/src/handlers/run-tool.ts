@@ -66,7 +66,7 @@ async function runAndRecord(
   await append(result, `${call}:result:${bus.id}:${request.attempt}`)
 }
 
-/** Records the start; only the first start of an attempt may run. */
+/** Records the start; only the first start of an attempt may run, and none once the call has an end. */
 async function wonStart(
   { bus }: RunToolDeps,
   { session, call, attempt, after }: RunToolRequest,
@@ -75,13 +75,13 @@ async function wonStart(
   const nonce = crypto.randomUUID()
   const start = { type: 'tool-started' as const, call, attempt, supervisor: bus.id, nonce }
   await append(start, `${call}:start:${nonce}`)
-  const facts = (await bus.sessions.read(session, after))
-    .filter((entry) => entry.kind === 'tool')
-    .map(({ fact }) => fact)
-    .filter((fact) => fact.call === call)
-  const first = facts.find((fact) => fact.type === 'tool-started' && fact.attempt === attempt)
-  const hasResult = facts.some(({ type }) => type === 'tool-finished')
-  return !hasResult && first?.type === 'tool-started' && first.nonce === nonce
+  let first: string | undefined
+  for (const { kind, fact } of await bus.sessions.read(session, after)) {
+    if ((kind !== 'tool' && kind !== 'turn') || !('call' in fact) || fact.call !== call) continue
+    if (fact.type !== 'tool-started') return false
+    if (fact.attempt === attempt) first ??= fact.nonce
+  }
+  return first === nonce
 }
 
 async function callTool(

@@ -19,8 +19,12 @@ function safeName(server: string, tool: string, taken: ReadonlySet<string>): str
   const plain = `${server}__${tool}`
   const clean = plain.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
   if (clean === plain && clean.length <= MAX_LENGTH && !taken.has(clean)) return clean
-  const hash = shortHash(JSON.stringify([server, tool]))
-  return `${clean.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
+  // More than once when a server names a tool as another's name was made.
+  for (let salt = 0; ; salt++) {
+    const hash = shortHash(JSON.stringify(salt === 0 ? [server, tool] : [server, tool, salt]))
+    const hashed = `${clean.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
+    if (!taken.has(hashed)) return hashed
+  }
 }
 
 /** The tools of all ready servers, as they are offered to a model; in a fixed order. */

@@ -10,6 +10,7 @@ import {
 import { transcript } from '../context/transcript.ts'
 import { probe } from './probe.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
+import { TurnFailure } from './turn-failure.ts'
 
 /** A model that has not finished by then never will. */
 const GENERATION_LIMIT_MS = 600_000
@@ -42,7 +43,7 @@ export async function startGeneration(
   await requestGeneration(deps, turn, generation, withTools)
 }
 
-/** Hands a started generation to a worker. Throws `unavailable` when there is none. */
+/** Hands a started generation to a worker. Throws `TurnFailure` when none takes it. */
 export async function requestGeneration(
   { bus, tools, systemPrompt }: TurnDeps,
   { session, input, view, envelope }: ClaimedTurn,
@@ -61,23 +62,26 @@ export async function requestGeneration(
     ...(systemPrompt === '' ? {} : { system: systemPrompt }),
   }
   if (Buffer.byteLength(JSON.stringify(request)) > MAX_PROMPT_BYTES) {
-    throw new BusError('exhausted', 'this conversation has become too long; please start a new one')
+    const message = 'this conversation has become too long; please start a new one'
+    throw new TurnFailure({ code: 'exhausted', message })
   }
   const giveUpAt = Date.now() + WORKER_PATIENCE_MS
   for (;;) {
     try {
       await bus.call(generate, {}, request, {
-        envelope: childEnvelope(envelope, deadline),
+        // A worker that was frozen must not begin what was given up meanwhile.
+        envelope: childEnvelope(envelope, Date.now() + ACCEPT_TIMEOUT_MS),
         timeoutMs: ACCEPT_TIMEOUT_MS,
       })
       return
     } catch (error) {
-      const { code } = BusError.from(error)
+      const failure = BusError.from(error)
       // Whether it was taken is not known: if nobody works on it, that shows soon.
-      if (code === 'deadline') return
-      if (code !== 'unavailable') throw error
+      if (failure.code === 'deadline') return
+      if (failure.code !== 'unavailable') throw new TurnFailure(failure.toInfo())
       if (Date.now() > giveUpAt) {
-        throw new BusError('unavailable', 'no model can be reached right now; please try again')
+        const message = 'no model can be reached right now; please try again'
+        throw new TurnFailure({ code: 'unavailable', message })
       }
       await delay(100)
     }

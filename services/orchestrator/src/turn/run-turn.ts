@@ -10,6 +10,7 @@ import {
 } from './generation-step.ts'
 import { runTools, settleCall } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
+import { TurnFailure } from './turn-failure.ts'
 
 /** A turn that was taken over so often makes no progress; it must not go round for ever. */
 const MAX_EPOCH = 5
@@ -28,17 +29,17 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<void> 
     ...(generation === undefined ? {} : { generation }),
   })
   try {
-    if (epoch > MAX_EPOCH) throw new BusError('internal', 'this message could not be answered')
+    if (epoch > MAX_EPOCH) {
+      throw new TurnFailure({ code: 'internal', message: 'this message could not be answered' })
+    }
     if (generation !== undefined) {
       await requestGeneration(deps, turn, generation, deps.limits.maxToolCalls > 0)
     }
     while (!(await takeStep(deps, turn)));
   } catch (error) {
-    const failure = BusError.from(error)
-    // Somebody else has the turn, or the log is away: nothing more may be written.
-    if (failure.code === 'conflict' || (failure.code === 'internal' && epoch <= MAX_EPOCH))
-      throw error
-    await finish(deps, turn, 'failed', failure.toInfo())
+    // Somebody else has the turn, or the log is away: it is left, to be claimed anew.
+    if (!(error instanceof TurnFailure)) throw error
+    await finish(deps, turn, 'failed', error.info)
   }
 }
 
@@ -57,7 +58,8 @@ async function takeStep(deps: TurnDeps, turn: ClaimedTurn): Promise<boolean> {
     case 'await-generation': {
       if ((await watchGeneration(deps, turn, step.generation)) === 'news') return false
       if (state.generations.filter(({ isVoid }) => isVoid).length >= MAX_VOID_GENERATIONS) {
-        throw new BusError('unavailable', 'the model broke off again and again; please try again')
+        const message = 'the model broke off again and again; please try again'
+        throw new TurnFailure({ code: 'unavailable', message })
       }
       const { generation, withTools } = step
       await startGeneration(deps, turn, { withTools, voids: generation.id })

@@ -20,7 +20,7 @@ export class SessionRun {
     this.#deps = deps
     this.#session = first.session
     this.#view = SessionView.open(deps.bus.sessions, first.session, this.#stop.signal)
-    this.#end = this.#run(first).finally(() => {
+    this.#end = this.#run().finally(() => {
       this.#hasEnded = true
       this.#stop.abort()
     })
@@ -46,12 +46,14 @@ export class SessionRun {
     }
   }
 
-  async #run({ envelope }: LogEntry): Promise<void> {
+  async #run(): Promise<void> {
     const { bus, logger } = this.#deps
     const view = await this.#view
     for (;;) {
       const input = nextInput(view.state)
-      if (input === undefined) return
+      const message = input === undefined ? undefined : view.state.inputs.get(input)
+      if (input === undefined || message === undefined) return
+      const { envelope } = message
       const turn = view.state.turns.get(input)
       if (turn !== undefined && (await this.#isElsewhere(turn, envelope))) return
       const about = { session: this.#session, turn: input, envelope }

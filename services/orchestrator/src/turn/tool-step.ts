@@ -20,7 +20,10 @@ export async function runTools(
   generation: Generation,
   calls: readonly ToolCall[],
 ): Promise<void> {
-  await Promise.all(calls.map((call) => runCall(deps, turn, generation, call)))
+  const ends = await Promise.allSettled(calls.map((call) => runCall(deps, turn, generation, call)))
+  // Only now: a call that is still watched when the turn is left would be watched for ever.
+  const failed = ends.find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
 }
 
 async function runCall(
@@ -70,7 +73,12 @@ async function dispatch(
   const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
   for (;;) {
     try {
-      const options = { envelope: childEnvelope(envelope), timeoutMs: ACCEPT_TIMEOUT_MS }
+      // A supervisor that was frozen must not run a call that was settled without it.
+      const deadline = Date.now() + ACCEPT_TIMEOUT_MS
+      const options = {
+        envelope: childEnvelope(envelope, deadline),
+        timeoutMs: ACCEPT_TIMEOUT_MS,
+      }
       await bus.call(runTool, { server }, request, options)
       return undefined
     } catch (error) {

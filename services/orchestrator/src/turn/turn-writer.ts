@@ -42,7 +42,9 @@ export class TurnWriter {
   async append(fact: TurnFact): Promise<void> {
     const mine = this.#queue.then(async () => {
       await this.folded()
-      const { seq: seen, fence } = this.#view.state
+      const { seq: seen, fence: newest } = this.#view.state
+      // After the claim the fence is our own last event: the state takes in what others wrote, too.
+      const fence = this.#last === 0 ? newest : this.#last
       const event: TurnEvent = { ...fact, turn: this.#turn, seen }
       const { seq } = await this.#log.append(
         this.#session,

@@ -4,7 +4,8 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import type { Model, ModelRequest, StreamPart } from '../../model.ts'
+import { BusError } from '@mcp-host/contracts'
+import type { Model, ModelRequest, ProviderMetadata, StreamPart } from '../../model.ts'
 import { toBusError } from './error.ts'
 import { toPrompt, toTools } from './prompt.ts'
 import { toUsage } from './usage.ts'
@@ -28,7 +29,13 @@ export function aiSdkModel(
           abortSignal: signal,
           providerOptions,
         })
-        for await (const part of stream) yield* toStreamParts(part)
+        const block: OpenBlock = {}
+        for await (const part of stream) {
+          if (part.type === 'finish' && part.finishReason.raw === undefined) {
+            throw new BusError('unavailable', `${provider} broke off its answer`)
+          }
+          yield* toStreamParts(part, block)
+        }
       } catch (error) {
         signal.throwIfAborted()
         throw toBusError(provider, error)
@@ -37,20 +44,42 @@ export function aiSdkModel(
   }
 }
 
-/** One part of the SDK as ours; most of the SDK's parts mean nothing to us. */
-function* toStreamParts(part: LanguageModelV4StreamPart): Generator<StreamPart> {
-  if (part.type === 'text-delta') yield { type: 'text-delta', text: part.delta }
-  else if (part.type === 'reasoning-delta') yield { type: 'reasoning-delta', text: part.delta }
-  else if (part.type === 'text-end' || part.type === 'reasoning-end') {
-    yield { type: 'block-end', ...metadataOf(part) }
-  } else if (part.type === 'tool-call' && part.providerExecuted !== true) {
-    yield { type: 'tool-call', name: part.toolName, arguments: part.input, ...metadataOf(part) }
-  } else if (part.type === 'finish') yield { type: 'end', usage: toUsage(part.usage) }
-  else if (part.type === 'error') throw part.error
+/** The text or reasoning that is being written. Its metadata may come with any of its parts. */
+interface OpenBlock {
+  metadata?: ProviderMetadata
 }
 
-function metadataOf({
-  providerMetadata,
-}: Pick<StreamPart & { type: 'block-end' }, 'providerMetadata'>) {
+/** One part of the SDK as ours; most of the SDK's parts mean nothing to us. */
+function* toStreamParts(part: LanguageModelV4StreamPart, block: OpenBlock): Generator<StreamPart> {
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+      if (part.providerMetadata !== undefined) block.metadata = part.providerMetadata
+      yield { type: part.type, text: part.delta }
+      return
+    case 'text-end':
+    case 'reasoning-end':
+      yield { type: 'block-end', ...withMetadata(part.providerMetadata ?? block.metadata) }
+      delete block.metadata
+      return
+    case 'tool-call':
+      if (part.providerExecuted === true) return
+      yield {
+        type: 'tool-call',
+        name: part.toolName,
+        arguments: part.input,
+        ...withMetadata(part.providerMetadata),
+      }
+      return
+    case 'finish':
+      yield { type: 'end', usage: toUsage(part.usage) }
+      return
+    case 'error':
+      throw part.error
+    default:
+  }
+}
+
+function withMetadata(providerMetadata: ProviderMetadata | undefined) {
   return providerMetadata === undefined ? {} : { providerMetadata }
 }

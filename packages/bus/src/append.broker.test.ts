@@ -1,0 +1,150 @@
+import type { LogFact, SessionId } from '@mcp-host/contracts'
+import { newSessionId } from '@mcp-host/contracts'
+import type { Broker } from '@mcp-host/testkit'
+import { startBroker } from '@mcp-host/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimed, envelope, said } from '../test/facts.ts'
+import type { AppendOptions, Bus } from './bus.ts'
+
+let broker: Broker
+let bus: Bus
+let other: Bus
+
+beforeAll(async () => {
+  broker = await startBroker()
+  bus = await broker.connect()
+  other = await broker.connect()
+})
+afterAll(() => broker[Symbol.asyncDispose]())
+
+const append = (
+  session: SessionId,
+  fact: LogFact,
+  messageId: string,
+  options: Partial<AppendOptions> = {},
+  writer = bus,
+) => writer.sessions.append(session, fact, { envelope, messageId, ...options })
+
+const stored = async (session: SessionId) =>
+  (await bus.sessions.read(session, 0)).map(({ seq, fact }) => ({ seq, fact }))
+
+describe('an append', () => {
+  test('answers with sequences that grow, and stores what it was given', async () => {
+    const session = newSessionId()
+    const before = Date.now()
+    const first = await append(session, said('a', 'hello'), 'a')
+    const second = await append(session, claimed('o'), 'b')
+    expect(first.duplicate).toBe(false)
+    expect(second.seq).toBeGreaterThan(first.seq)
+    const [input, turn] = await bus.sessions.read(session, 0)
+    expect(input).toMatchObject({ ...said('a', 'hello'), session, seq: first.seq, envelope })
+    expect(turn).toMatchObject({ ...claimed('o'), seq: second.seq })
+    expect(Math.abs((input?.time ?? 0) - before)).toBeLessThan(5_000)
+  })
+
+  test('that is repeated under its id counts once', async () => {
+    const session = newSessionId()
+    const first = await append(session, said('a', 'first'), 'a')
+    const again = await append(session, said('a', 'again'), 'a')
+    expect(again).toMatchObject({ seq: first.seq, duplicate: true })
+    expect(await stored(session)).toEqual([{ seq: first.seq, fact: { id: 'a', text: 'first' } }])
+  })
+
+  test('does not hide another session that uses the same id', async () => {
+    const [ann, bob] = [newSessionId(), newSessionId()]
+    const [anns, bobs] = await Promise.all(
+      [ann, bob].map((session) => append(session, said('1', `of ${session}`), '1')),
+    )
+    expect(anns?.duplicate).toBe(false)
+    expect(bobs?.duplicate).toBe(false)
+    expect(await stored(ann)).toEqual([{ seq: anns?.seq, fact: { id: '1', text: `of ${ann}` } }])
+    expect(await stored(bob)).toEqual([{ seq: bobs?.seq, fact: { id: '1', text: `of ${bob}` } }])
+  })
+
+  test('that is no valid fact is refused by its field and not stored', async () => {
+    const session = newSessionId()
+    const refused = append(session, said('a', ''), 'a')
+    await expect(refused).rejects.toMatchObject({ code: 'invalid', field: 'text' })
+    expect(await stored(session)).toEqual([])
+  })
+
+  test('that is too large for the broker is refused at once, not tried again', async () => {
+    const refused = append(newSessionId(), said('a', 'x'.repeat(1_100_000)), 'a')
+    await expect(refused).rejects.toMatchObject({ code: 'invalid' })
+  }, 5_000)
+})
+
+describe('the fence', () => {
+  test('lets exactly one of two writers pass', async () => {
+    for (let round = 0; round < 20; round++) {
+      const session = newSessionId()
+      const outcomes = await Promise.allSettled([
+        append(session, claimed('one'), 'one', { fence: 0 }),
+        append(session, claimed('two'), 'two', { fence: 0 }, other),
+      ])
+      const lost = outcomes.find((outcome) => outcome.status === 'rejected')
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      expect(lost?.reason).toMatchObject({ code: 'conflict' })
+      expect(await stored(session)).toHaveLength(1)
+    }
+  })
+
+  test('is passed by who knows the last turn event, whatever else was stored since', async () => {
+    const session = newSessionId()
+    const { seq } = await append(session, claimed('one'), 'one', { fence: 0 })
+    await append(session, said('a'), 'a')
+    await append(session, claimed('two'), 'two', { fence: seq })
+    await expect(append(session, claimed('three'), 'three', { fence: seq })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    expect(await stored(session)).toHaveLength(3)
+  })
+
+  test('does not stop a writer whose own append passed it and is repeated', async () => {
+    const session = newSessionId()
+    const first = await append(session, claimed('one'), 'one', { fence: 0 })
+    await append(session, claimed('two'), 'two', { fence: first.seq }, other)
+    const again = await append(session, claimed('one'), 'one', { fence: 0 })
+    expect(again).toEqual({ seq: first.seq, duplicate: true })
+    expect(await stored(session)).toHaveLength(2)
+  })
+})
+
+test('the last turn event of a session is found, and none where there is none', async () => {
+  const session = newSessionId()
+  expect(await bus.sessions.lastTurnEvent(session)).toBeUndefined()
+  await append(session, claimed('one'), 'one')
+  const { seq } = await append(session, claimed('two'), 'two')
+  await append(session, said('a'), 'a')
+  expect(await bus.sessions.lastTurnEvent(session)).toMatchObject({ ...claimed('two'), seq })
+})
+
+describe('reading', () => {
+  test('gives more than one batch in order and nothing of other sessions', async () => {
+    const [mine, another] = [newSessionId(), newSessionId()]
+    const seqs: number[] = []
+    for (let round = 0; round < 11; round++) {
+      const ids = Array.from({ length: 100 }, (_, index) => `${round}-${index}`)
+      await append(another, said(`${round}`), `${round}`)
+      const appended = await Promise.all(ids.map((id) => append(mine, said(id), id)))
+      seqs.push(...appended.map(({ seq }) => seq))
+    }
+    const inOrder = seqs.toSorted((a, b) => a - b)
+    const entries = await bus.sessions.read(mine, 0)
+    expect(entries.map(({ seq }) => seq)).toEqual(inOrder)
+    expect(new Set(entries.map(({ session }) => session))).toEqual(new Set([mine]))
+    const after = await bus.sessions.read(mine, inOrder[99] ?? 0)
+    expect(after.map(({ seq }) => seq)).toEqual(inOrder.slice(100))
+  })
+
+  test('of exactly one full batch gives that batch', async () => {
+    const session = newSessionId()
+    const ids = Array.from({ length: 500 }, (_, index) => `${index}`)
+    await Promise.all(ids.map((id) => append(session, said(id), id)))
+    expect(await bus.sessions.read(session, 0)).toHaveLength(500)
+  })
+
+  test('of a session that is not there gives nothing', async () => {
+    expect(await bus.sessions.read(newSessionId(), 0)).toEqual([])
+  })
+})

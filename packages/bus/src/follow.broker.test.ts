@@ -1,0 +1,219 @@
+import type { LogFact, SessionId } from '@mcp-host/contracts'
+import {
+  fillSubject,
+  generationId,
+  liveLogSubjects,
+  newSessionId,
+  textDelta,
+} from '@mcp-host/contracts'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimed, envelope, said, started } from '../test/facts.ts'
+import { Follower } from '../test/follower.ts'
+import type { Bus } from './bus.ts'
+import { connectNats } from './connect.ts'
+import { isNoResponders } from './nats-error.ts'
+
+let broker: Broker
+let bus: Bus
+let writer: Bus
+let outside: NatsConnection
+
+beforeAll(async () => {
+  broker = await startBroker()
+  bus = await broker.connect()
+  writer = await broker.connect()
+  outside = await connectNats(broker.url, 'outside')
+})
+afterAll(async () => {
+  await outside.close()
+  await broker[Symbol.asyncDispose]()
+})
+
+async function append(session: SessionId, fact: LogFact, by = writer): Promise<number> {
+  const messageId = crypto.randomUUID()
+  return (await by.sessions.append(session, fact, { envelope, messageId })).seq
+}
+
+const appendMany = (session: SessionId, count: number, by = writer): Promise<number[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => append(session, said(`${index}`), by)))
+
+const delta = (session: SessionId, offset: number) => ({
+  generation: generationId(session, 0),
+  offset,
+  kind: 'text' as const,
+  text: 'x',
+})
+
+/** Whether anybody is subscribed. */
+async function isHeard(subject: string): Promise<boolean> {
+  try {
+    await outside.request(subject, '', { timeout: 300 })
+    return true
+  } catch (error) {
+    return !isNoResponders(error)
+  }
+}
+
+const liveSubject = (session: SessionId) => liveLogSubjects(session).replace('>', 'in.msg')
+const deltaSubject = (session: SessionId) => fillSubject(textDelta.subject, { session })
+
+describe('following a session', () => {
+  test('gives all that is stored after the cursor, says so, then gives what comes', async () => {
+    const session = newSessionId()
+    const [before, stored] = [
+      await append(session, said('before')),
+      await append(session, said('stored')),
+    ]
+    const follower = new Follower(bus, session, { after: before })
+    await eventually(() => follower.caughtUp > 0)
+    expect(follower.seqs).toEqual([stored])
+    const live = await append(session, said('live'))
+    await eventually(() => follower.entries.length === 2)
+    await follower.stop()
+    expect(follower.entries[1]).toMatchObject({ ...said('live'), seq: live, session, envelope })
+  })
+
+  test('gives every entry once and in order while several writers append', async () => {
+    const session = newSessionId()
+    await appendMany(session, 20)
+    const writers = [bus, writer, await broker.connect()]
+    const appending = Promise.all(writers.map((by) => appendMany(session, 200, by)))
+    const early = new Follower(bus, session)
+    const late = await eventually(() => early.entries.length > 100 && new Follower(bus, session))
+    await appending
+    const all = (await bus.sessions.read(session, 0)).map(({ seq }) => seq)
+    expect(all).toHaveLength(620)
+    await eventually(() => early.entries.length >= 620 && late.entries.length >= 620)
+    await Promise.all([early.stop(), late.stop()])
+    expect(early.seqs).toEqual(all)
+    expect(late.seqs).toEqual(all)
+  })
+
+  test('gives nothing of other sessions', async () => {
+    const [mine, another] = [newSessionId(), newSessionId()]
+    const follower = new Follower(bus, mine)
+    await eventually(() => follower.caughtUp > 0)
+    await append(another, said('not mine'))
+    const seq = await append(mine, said('mine'))
+    await eventually(() => follower.entries.length > 0)
+    await follower.stop()
+    expect(follower.seqs).toEqual([seq])
+  })
+
+  test('gives a reader that paused for thousands of entries all of them, in order', async () => {
+    const session = newSessionId()
+    await append(session, said('first'))
+    const stop = new AbortController()
+    const options = { after: 0, deltas: false, signal: stop.signal }
+    const items = bus.sessions.follow(session, options)[Symbol.asyncIterator]()
+    const given: number[] = []
+    const takeOne = async (): Promise<void> => {
+      const { value: item } = await items.next()
+      if (item?.type === 'entry') given.push(item.entry.seq)
+    }
+    await takeOne()
+    const beside = new Follower(bus, session)
+    await eventually(() => beside.caughtUp > 0)
+    await appendMany(session, 2_500)
+    // Its queue had to take what the follower beside it got.
+    await eventually(() => beside.entries.length === 2_501)
+    while (given.length < 2_501) await takeOne()
+    stop.abort()
+    await items.return?.()
+    await beside.stop()
+    expect(given).toEqual((await bus.sessions.read(session, 0)).map(({ seq }) => seq))
+  })
+
+  test('ends with its signal, and the last follower takes the subscriptions along', async () => {
+    const session = newSessionId()
+    const [one, two] = [
+      new Follower(bus, session, { deltas: true }),
+      new Follower(bus, session, { deltas: true }),
+    ]
+    await eventually(() => one.caughtUp > 0 && two.caughtUp > 0)
+    await one.stop()
+    expect(await isHeard(liveSubject(session))).toBe(true)
+    expect(await isHeard(deltaSubject(session))).toBe(true)
+    await two.stop()
+    await eventually(async () => !(await isHeard(liveSubject(session))))
+    await eventually(async () => !(await isHeard(deltaSubject(session))))
+    // And it can be followed again.
+    const seq = await append(session, said('a'))
+    const again = new Follower(bus, session)
+    await eventually(() => again.entries.length > 0)
+    await again.stop()
+    expect(again.seqs).toEqual([seq])
+  })
+
+  test('ends also when its reader leaves the loop', async () => {
+    const session = newSessionId()
+    await append(session, said('a'))
+    const { signal } = new AbortController()
+    for await (const item of bus.sessions.follow(session, { after: 0, deltas: true, signal })) {
+      if (item.type === 'caught-up') break
+    }
+    await eventually(async () => !(await isHeard(liveSubject(session))))
+  })
+})
+
+describe('text as it is written', () => {
+  test('reaches all who asked for it and nobody else, also beside one another', async () => {
+    const session = newSessionId()
+    const [plain, one, two] = [
+      new Follower(bus, session),
+      new Follower(bus, session, { deltas: true }),
+      new Follower(bus, session, { deltas: true }),
+    ]
+    await eventually(() => [plain, one, two].every(({ caughtUp }) => caughtUp > 0))
+    for (let offset = 0; offset < 50; offset++) {
+      writer.emit(textDelta, { session }, delta(session, offset))
+    }
+    const seq = await append(session, said('end'))
+    await eventually(() => [plain, one, two].every(({ entries }) => entries.length === 1))
+    await eventually(() => one.deltas.length === 50 && two.deltas.length === 50)
+    expect(one.deltas.map(({ offset }) => offset)).toEqual(Array.from({ length: 50 }, (_, i) => i))
+    expect(two.deltas).toEqual(one.deltas)
+    expect(plain.deltas).toEqual([])
+    expect(plain.seqs).toEqual([seq])
+    await Promise.all([plain, one, two].map((follower) => follower.stop()))
+  })
+
+  test('that is not valid is left out and what follows it is not', async () => {
+    const session = newSessionId()
+    const follower = new Follower(bus, session, { deltas: true })
+    await eventually(() => follower.caughtUp > 0)
+    outside.publish(deltaSubject(session), 'rubbish')
+    outside.publish(deltaSubject(session), JSON.stringify(delta(session, 7)))
+    await eventually(() => follower.deltas.length > 0)
+    await follower.stop()
+    expect(follower.deltas).toEqual([delta(session, 7)])
+  })
+})
+
+test('following goes on where it was when the broker was killed and started again', async () => {
+  await using own = await startBroker()
+  const [reader, author] = [await own.connect(), await own.connect()]
+  const session = newSessionId()
+  const follower = new Follower(reader, session, { deltas: true })
+  await append(session, said('before'), author)
+  await eventually(() => follower.entries.length === 1)
+  for (let round = 1; round <= 3; round++) {
+    await own.kill()
+    const appending = [
+      append(session, said(`during ${round}`), author),
+      append(session, claimed(`during ${round}`), author),
+      append(session, started(session, round), author),
+    ]
+    await own.start()
+    await Promise.all(appending)
+    await append(session, said(`after ${round}`), author)
+    await eventually(() => follower.entries.length === 1 + 4 * round, { limitMs: 8_000 })
+  }
+  author.emit(textDelta, { session }, delta(session, 0))
+  await eventually(() => follower.deltas.length === 1)
+  await follower.stop()
+  expect(follower.seqs).toEqual((await author.sessions.read(session, 0)).map(({ seq }) => seq))
+})

@@ -1,0 +1,90 @@
+import type { LogEntry, TextDelta } from '@mcp-host/contracts'
+import { generationId, newSessionId } from '@mcp-host/contracts'
+import { expect, test } from 'vitest'
+import { envelope, said } from '../test/facts.ts'
+import type { FollowItem } from './bus.ts'
+import { followSession } from './follow.ts'
+import type { SessionSource } from './session-hub.ts'
+import { SessionHub } from './session-hub.ts'
+
+const session = newSessionId()
+const entry = (seq: number): LogEntry => ({ ...said(`${seq}`), session, envelope, seq, time: 0 })
+
+/** A source that stores what it is told to repeat. */
+function fakeSource() {
+  const log: LogEntry[] = []
+  let onEntry: (entry: LogEntry, previous: number) => void = () => {}
+  let onDelta: (delta: TextDelta) => void = () => {}
+  const source: SessionSource = {
+    listen: (given) => {
+      onEntry = given
+      return { [Symbol.dispose]: () => {} }
+    },
+    listenDeltas: (given) => {
+      onDelta = given
+      return { [Symbol.dispose]: () => {} }
+    },
+    read: async (after) => log.filter(({ seq }) => seq > after),
+    last: async () => log.at(-1)?.seq ?? 0,
+    warn: () => {},
+  }
+  return {
+    source,
+    store: (seq: number): void => {
+      const previous = log.at(-1)?.seq ?? 0
+      log.push(entry(seq))
+      onEntry(entry(seq), previous)
+    },
+    write: (offset: number): void =>
+      onDelta({ generation: generationId(session, 0), offset, kind: 'text', text: 'x' }),
+  }
+}
+
+test('a reader that pauses costs no more than its queue, and misses no entry', async () => {
+  const { source, store, write } = fakeSource()
+  using hub = new SessionHub(source)
+  const stop = new AbortController()
+  const options = { after: 0, deltas: true, signal: stop.signal }
+  const items = followSession(hub, (after) => source.read(after), options)
+  expect((await items.next()).value).toEqual({ type: 'caught-up' })
+  for (let index = 1; index <= 5_000; index++) {
+    write(index)
+    if (index % 100 === 0) store(index)
+  }
+  const given: FollowItem[] = []
+  for await (const item of items) {
+    given.push(item)
+    if (item.type === 'entry' && item.entry.seq === 5_000) break
+  }
+  const seqs = given.flatMap((item) => (item.type === 'entry' ? [item.entry.seq] : []))
+  expect(seqs).toEqual(Array.from({ length: 50 }, (_, index) => (index + 1) * 100))
+  expect(given.filter(({ type }) => type === 'delta').length).toBeLessThanOrEqual(2_000)
+})
+
+test('nothing more is given once the signal has come, whatever is in the queue', async () => {
+  const { source, store } = fakeSource()
+  using hub = new SessionHub(source)
+  const stop = new AbortController()
+  const options = { after: 0, deltas: false, signal: stop.signal }
+  const items = followSession(hub, (after) => source.read(after), options)
+  await items.next()
+  for (let seq = 1; seq <= 10; seq++) store(seq)
+  await items.next()
+  stop.abort()
+  expect(await items.next()).toEqual({ done: true, value: undefined })
+  expect(hub.isUnused).toBe(true)
+})
+
+test('a reader that waits is let go as soon as the signal comes', async () => {
+  const { source } = fakeSource()
+  using hub = new SessionHub(source)
+  const stop = new AbortController()
+  const options = { after: 0, deltas: false, signal: stop.signal }
+  const items = followSession(hub, (after) => source.read(after), options)
+  await items.next()
+  await items.next()
+  const waiting = items.next()
+  stop.abort()
+  expect(await waiting).toEqual({ done: true, value: undefined })
+  // The hub's next look at the log would wake it too.
+}, 1_000)

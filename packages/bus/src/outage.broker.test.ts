@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LogFact } from '@mcp-host/contracts'
+import { newSessionId } from '@mcp-host/contracts'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import { expect, test } from 'vitest'
+import { claimed, envelope, said } from '../test/facts.ts'
+import { Follower } from '../test/follower.ts'
+
+test('all outlast a broker that is away for 11 s, and nothing is stored twice', async () => {
+  await using broker = await startBroker()
+  const bus = await broker.connect()
+  const session = newSessionId()
+  const append = (fact: LogFact, messageId: string, fence?: number) =>
+    bus.sessions.append(session, fact, {
+      envelope,
+      messageId,
+      ...(fence === undefined ? {} : { fence }),
+    })
+  await append(said('before'), 'before')
+  await broker.kill()
+  const pending = Promise.all([
+    append(said('a'), 'a'),
+    append(said('b'), 'b'),
+    append(claimed('one'), 'one', 0),
+  ])
+  const reading = bus.sessions.read(session, 0)
+  const looking = bus.sessions.lastTurnEvent(newSessionId())
+  const follower = new Follower(bus, session)
+  // The length of the outage is what is tested.
+  await delay(11_000)
+  await broker.start()
+  const seqs = (await pending).map(({ seq }) => seq)
+  const { seq: last } = await append(said('after'), 'after')
+  const stored = await bus.sessions.read(session, 0)
+  expect(stored.map(({ seq }) => seq).slice(1)).toEqual([...seqs.toSorted((a, b) => a - b), last])
+  expect((await reading)[0]).toMatchObject(said('before'))
+  expect(await looking).toBeUndefined()
+  await eventually(() => follower.entries.length === 5)
+  await follower.stop()
+})
+
+test('an append gives up as unavailable when its patience runs out', async () => {
+  await using broker = await startBroker()
+  const bus = await broker.connect()
+  await broker.kill()
+  const options = { envelope, messageId: 'a', patienceMs: 500 }
+  const start = Date.now()
+  await expect(bus.sessions.append(newSessionId(), said('a'), options)).rejects.toMatchObject({
+    code: 'unavailable',
+    retryable: true,
+  })
+  expect(Date.now() - start).toBeLessThan(5_000)
+})
+
+test('an append does not go on trying once the bus is closed', async () => {
+  await using broker = await startBroker()
+  const bus = await broker.connect()
+  await broker.kill()
+  const append = bus.sessions.append(newSessionId(), said('a'), { envelope, messageId: 'a' })
+  await bus[Symbol.asyncDispose]()
+  await expect(append).rejects.toMatchObject({ code: 'unavailable' })
+}, 10_000)
+
+test('a read does not go on trying once the bus is closed', async () => {
+  await using broker = await startBroker()
+  const bus = await broker.connect()
+  await broker.kill()
+  const read = bus.sessions.read(newSessionId(), 0)
+  read.catch(() => undefined)
+  await bus[Symbol.asyncDispose]()
+  await expect(read).rejects.toMatchObject({ code: 'unavailable' })
+}, 10_000)
+
+test('the broker being away shows in the ping, and its return too', async () => {
+  await using broker = await startBroker()
+  const bus = await broker.connect()
+  await bus.ping()
+  await broker.kill()
+  await expect(bus.ping()).rejects.toMatchObject({ code: 'unavailable' })
+  await broker.start()
+  await expect
+    .poll(
+      () =>
+        bus.ping().then(
+          () => 'up',
+          () => 'down',
+        ),
+      { timeout: 5_000 },
+    )
+    .toBe('up')
+})

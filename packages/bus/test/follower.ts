@@ -1,0 +1,36 @@
+import type { LogEntry, SessionId, TextDelta } from '@mcp-host/contracts'
+import type { Bus } from '../src/bus.ts'
+
+/** Follows a session and remembers all it is given. */
+export class Follower {
+  readonly entries: LogEntry[] = []
+  readonly deltas: TextDelta[] = []
+  caughtUp = 0
+  readonly #stop = new AbortController()
+  readonly #ended: Promise<void>
+
+  constructor(bus: Bus, session: SessionId, { after = 0, deltas = false } = {}) {
+    const { signal } = this.#stop
+    this.#ended = this.#run(bus.sessions.follow(session, { after, deltas, signal }))
+    // stop() reports it.
+    this.#ended.catch(() => undefined)
+  }
+
+  get seqs(): number[] {
+    return this.entries.map(({ seq }) => seq)
+  }
+
+  /** Resolves when the following has ended. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#ended
+  }
+
+  async #run(items: ReturnType<Bus['sessions']['follow']>): Promise<void> {
+    for await (const item of items) {
+      if (item.type === 'entry') this.entries.push(item.entry)
+      else if (item.type === 'delta') this.deltas.push(item.delta)
+      else this.caughtUp++
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { BusError, ErrorCode, ErrorInfo } from './error.ts'
+
+test.each(ErrorCode.options)('%s tells whether trying again can help', (code) => {
+  const retryable = ['conflict', 'exhausted', 'deadline', 'unavailable'].includes(code)
+  expect(new BusError(code, 'no').retryable).toBe(retryable)
+})
+
+describe('what leaves the process', () => {
+  test('is the code, the message and the field', () => {
+    const info = new BusError('invalid', 'too long', { field: 'text' }).toInfo()
+    expect(info).toEqual({ code: 'invalid', message: 'too long', field: 'text' })
+    expect(ErrorInfo.parse(info)).toEqual(info)
+  })
+
+  test('has no field when none is at fault', () => {
+    expect(Object.keys(new BusError('denied', 'no').toInfo())).toEqual(['code', 'message'])
+  })
+
+  test('says nothing of an unexpected cause, which is kept for the log', () => {
+    const cause = new Error('connect to db://user:password@host failed')
+    const error = BusError.from(cause)
+    expect(error.toInfo()).toEqual({ code: 'internal', message: 'internal error' })
+    expect(error.cause).toBe(cause)
+  })
+})
+
+test('one of ours is passed on as it is', () => {
+  const error = new BusError('conflict', 'lost')
+  expect(BusError.from(error)).toBe(error)
+})
+
+describe('a value that zod refuses', () => {
+  const refuse = (value: unknown): BusError => {
+    const { error } = z.object({ payload: z.object({ text: z.string() }) }).safeParse(value)
+    if (error === undefined) throw new Error('was not refused')
+    return BusError.fromZod(error, 'frame')
+  }
+
+  test('becomes invalid and names the field', () => {
+    const error = refuse({ payload: { text: 5 } })
+    expect(error).toMatchObject({ code: 'invalid', field: 'payload.text' })
+    expect(error.message).toMatch(/^frame: payload\.text: /)
+  })
+
+  test('names only itself when it is wrong as a whole', () => {
+    expect(refuse(5).message).toMatch(/^frame: Invalid input/)
+  })
+})

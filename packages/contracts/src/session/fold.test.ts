@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest'
+import { newEnvelope } from '../envelope.ts'
+import type { GenerationId, SessionId } from '../ids.ts'
+import { generationId, toolCallId } from '../ids.ts'
+import type { SessionState } from './fold.ts'
+import { applyEntry, emptySession, nextInput } from './fold.ts'
+import type { GenerationResult } from './generation-result.ts'
+import type { LogEntry, LogFact } from './log-entry.ts'
+import type { TurnEvent } from './turn-event.ts'
+
+const session = '0123456789abcdef' as SessionId
+const envelope = newEnvelope('local')
+const one = generationId(session, 0)
+const two = generationId(session, 2)
+const call = toolCallId(one, 0)
+
+/** The entries of a log that holds these facts, at 10, 20, 30 … */
+const log = (...facts: readonly LogFact[]): LogEntry[] =>
+  facts.map((fact, index) => ({ ...fact, session, envelope, seq: (index + 1) * 10, time: 0 }))
+
+function fold(entries: readonly LogEntry[], state = emptySession()): SessionState {
+  for (const entry of entries) applyEntry(state, entry)
+  return state
+}
+
+const input = (id: string, text = id): LogFact => ({ kind: 'input', fact: { id, text } })
+
+const turnFact = (fact: TurnEvent): LogFact => ({ kind: 'turn', fact })
+
+const claimed = (turn: number, epoch: number, generation?: GenerationId): LogFact =>
+  turnFact({
+    type: 'turn-claimed',
+    turn,
+    seen: 0,
+    messageId: 'm',
+    orchestrator: `orchestrator-${epoch}`,
+    epoch,
+    ...(generation === undefined ? {} : { generation }),
+  })
+
+const started = (turn: number, generation: GenerationId, voids?: GenerationId): LogFact =>
+  turnFact({
+    type: 'generation-started',
+    turn,
+    seen: 0,
+    generation,
+    ...(voids === undefined ? {} : { voids }),
+  })
+
+const done = (turn: number): LogFact =>
+  turnFact({ type: 'turn-done', turn, seen: 0, outcome: 'completed' })
+
+const settled = (message: string): LogFact =>
+  turnFact({
+    type: 'tool-settled',
+    turn: 10,
+    seen: 0,
+    call,
+    tool: 't',
+    outcome: 'refused',
+    message,
+  })
+
+const result = (
+  generation: GenerationId,
+  text: string,
+  outcome: GenerationResult['outcome'] = 'completed',
+): LogFact => ({
+  kind: 'generation',
+  fact: {
+    generation,
+    outcome,
+    content: [
+      { type: 'text', text },
+      { type: 'tool-call', id: toolCallId(generation, 0), name: text, arguments: {} },
+    ],
+    provider: 'p',
+    model: 'm',
+  },
+})
+
+const toolStarted = (attempt: number, of = call): LogFact => ({
+  kind: 'tool',
+  fact: { type: 'tool-started', call: of, attempt, supervisor: 's', nonce: 'n' },
+})
+
+const toolFinished = (text: string, of = call): LogFact => ({
+  kind: 'tool',
+  fact: {
+    type: 'tool-finished',
+    call: of,
+    server: 's',
+    tool: 't',
+    outcome: 'ok',
+    content: [{ type: 'text', text }],
+    durationMs: 1,
+  },
+})
+
+describe('a user message', () => {
+  test('that was stored twice under one id is one message, the first', () => {
+    const { inputs } = fold(log(input('a', 'first'), input('b'), input('a', 'again')))
+    expect(Array.from(inputs)).toMatchObject([
+      [10, { id: 'a', text: 'first', envelope }],
+      [20, { id: 'b', text: 'b', envelope }],
+    ])
+  })
+
+  test('is next when all before it are answered, whatever came in between', () => {
+    const state = emptySession()
+    expect(nextInput(state)).toBeUndefined()
+    const next = log(
+      input('a'),
+      input('b'),
+      claimed(10, 1, one),
+      input('c'),
+      done(10),
+      claimed(20, 1, two),
+      done(20),
+      claimed(40, 1),
+      done(40),
+    ).map((entry) => {
+      applyEntry(state, entry)
+      return nextInput(state)
+    })
+    expect(next).toEqual([10, 10, 10, 10, 20, 20, 40, 40, undefined])
+  })
+})
+
+describe('a generation', () => {
+  test('has the first of its results', () => {
+    const { generations, calls } = fold(
+      log(input('a'), claimed(10, 1, one), result(one, 'first'), result(one, 'second')),
+    )
+    expect(generations.get(one)).toMatchObject({
+      result: { content: [{ text: 'first' }, { name: 'first' }] },
+      resultSeq: 30,
+    })
+    expect(Array.from(calls.values(), ({ block }) => block.name)).toEqual(['first'])
+  })
+
+  test('has no result any more once it is void', () => {
+    const { turns, generations, calls } = fold(
+      log(input('a'), claimed(10, 1, one), started(10, two, one), result(one, 'late')),
+    )
+    expect(generations.get(one)).toMatchObject({ isVoid: true, calls: new Map() })
+    expect(generations.get(one)?.result).toBeUndefined()
+    expect(generations.get(two)).toMatchObject({ isVoid: false })
+    expect(turns.get(10)?.generations.map(({ id }) => id)).toEqual([one, two])
+    expect(calls.size).toBe(0)
+  })
+
+  test.each(['failed', 'cancelled'] as const)('that was %s asks for no tools', (outcome) => {
+    const { calls } = fold(log(input('a'), claimed(10, 1, one), result(one, 'half', outcome)))
+    expect(calls.size).toBe(0)
+  })
+
+  test('that nobody started counts for nothing', () => {
+    const { generations, calls } = fold(log(input('a'), claimed(10, 1), result(one, 'stray')))
+    expect(generations.size + calls.size).toBe(0)
+  })
+})
+
+describe('a tool call', () => {
+  const before = [input('a'), claimed(10, 1, one), result(one, 'text')]
+  const callAfter = (...facts: readonly LogFact[]) => fold(log(...before, ...facts)).calls.get(call)
+
+  test('has the first of its results', () => {
+    const { result: kept } = callAfter(toolFinished('first'), toolFinished('second')) ?? {}
+    expect(kept?.content).toEqual([{ type: 'text', text: 'first' }])
+  })
+
+  test('is settled once', () => {
+    expect(callAfter(settled('first'), settled('second'))?.settled?.message).toBe('first')
+  })
+
+  test('knows the attempt that was started last', () => {
+    expect(callAfter()?.attempt).toBe(0)
+    expect(callAfter(toolStarted(1), toolStarted(2), toolStarted(1))?.attempt).toBe(2)
+  })
+
+  test('that no generation asked for counts for nothing', () => {
+    const stray = toolCallId(two, 0)
+    const { calls } = fold(log(...before, toolStarted(1, stray), toolFinished('x', stray)))
+    expect(Array.from(calls.keys())).toEqual([call])
+  })
+})
+
+describe('a turn', () => {
+  test('belongs to who claimed it last and keeps its generations', () => {
+    const { turns } = fold(log(input('a'), claimed(10, 1, one), claimed(10, 2)))
+    expect(turns.get(10)).toMatchObject({
+      orchestrator: 'orchestrator-2',
+      epoch: 2,
+      generations: [{ id: one }],
+    })
+  })
+
+  test('is fenced by the last turn event and by nothing else', () => {
+    const entries = log(input('a'), claimed(10, 1, one), result(one, 'x'), toolStarted(1))
+    expect(entries.map((_, index) => fold(entries.slice(0, index + 1)).fence)).toEqual([
+      0, 20, 20, 20,
+    ])
+  })
+
+  test('that was never claimed is not made up by what else is said of it', () => {
+    const { turns, generations } = fold(log(input('a'), started(10, one), done(10)))
+    expect(turns.size + generations.size).toBe(0)
+  })
+})
+
+/** Numbers from 0 to below `limit`, the same for the same seed (mulberry32). */
+function random(seed: number): (limit: number) => number {
+  let state = seed
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit) | 0
+  }
+}
+
+function randomLog(seed: number): LogEntry[] {
+  const below = random(seed)
+  const generation = (): GenerationId => generationId(session, below(4))
+  const turn = (): number => (below(4) + 1) * 10
+  const makers: readonly (() => LogFact)[] = [
+    () => input(`m${below(4)}`, `text ${below(100)}`),
+    () => claimed(turn(), below(3) + 1, generation()),
+    () => started(turn(), generation(), below(2) === 0 ? generation() : undefined),
+    () => result(generation(), `text ${below(100)}`),
+    () => toolStarted(below(3) + 1, toolCallId(generation(), 0)),
+    () => toolFinished(`text ${below(100)}`, toolCallId(generation(), 0)),
+    () => settled(`text ${below(100)}`),
+    () => done(turn()),
+  ]
+  return log(...Array.from({ length: 40 }, () => makers[below(makers.length)]?.() ?? input('x')))
+}
+
+test.each(Array.from({ length: 50 }, (_, seed) => seed))(
+  'any log may be read in pieces that overlap (seed %i)',
+  (seed) => {
+    const below = random(seed + 1_000)
+    const entries = randomLog(seed)
+    const whole = fold(entries)
+    const cut = below(entries.length)
+    const inPieces = fold(entries.slice(0, cut))
+    fold(entries.slice(below(cut + 1)), inPieces)
+    expect(inPieces).toEqual(whole)
+    expect(fold(entries, inPieces)).toEqual(whole)
+  },
+)

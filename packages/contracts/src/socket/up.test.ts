@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { BusError } from '../error.ts'
+import { MAX_MESSAGE_LENGTH, Up } from './up.ts'
+
+function textOf(text: string): string {
+  const up = Up.parse({ type: 'message', payload: { text } })
+  return up.type === 'message' ? up.payload.text : ''
+}
+
+function refusal(frame: unknown): BusError {
+  const { error } = Up.safeParse(frame)
+  if (error === undefined) throw new Error('was not refused')
+  return BusError.fromZod(error, 'frame')
+}
+
+const refusedText = (text: unknown) => refusal({ type: 'message', payload: { text } })
+
+describe('the text of a message', () => {
+  test('loses its control characters but keeps tabs and line breaks', () => {
+    expect(textOf('a\u0000b\u001B[31m\u007F\u0085c\td\r\ne')).toBe('ab[31mc\td\r\ne')
+  })
+
+  test('has lone surrogates replaced, which could not be stored', () => {
+    expect(textOf('a\uD800b\uDC00c')).toBe('a\uFFFDb\uFFFDc')
+    expect(textOf('\uD83D\uDE00')).toBe('\u{1F600}')
+  })
+
+  test.each([
+    ['is empty', ''],
+    ['is white space', ' \n\t '],
+    ['is empty once it is cleaned', '\u0000 \u0007'],
+  ])('is refused when it %s', (_, text) => {
+    expect(refusedText(text)).toMatchObject({
+      code: 'invalid',
+      field: 'payload.text',
+      message: 'frame: payload.text: must not be empty',
+    })
+  })
+
+  test('may be as long as the limit and not longer', () => {
+    const longest = 'x'.repeat(MAX_MESSAGE_LENGTH)
+    expect(textOf(longest)).toBe(longest)
+    expect(refusedText(`${longest}x`)).toMatchObject({
+      field: 'payload.text',
+      message: `frame: payload.text: must not be longer than ${MAX_MESSAGE_LENGTH} characters`,
+    })
+  })
+
+  test('is refused when it is no text', () => {
+    expect(refusedText(5)).toMatchObject({ code: 'invalid', field: 'payload.text' })
+  })
+})
+
+describe("a client's message id", () => {
+  const withId = (id: string) => ({ type: 'message', payload: { text: 'hi', id } })
+
+  test('is passed on', () => {
+    expect(Up.parse(withId('my-id_1'))).toEqual(withId('my-id_1'))
+  })
+
+  test.each(['', 'a b', 'a.b', 'é', 'x'.repeat(65)])('is not %j', (id) => {
+    expect(refusal(withId(id)).field).toBe('payload.id')
+  })
+})
+
+test.each([{ type: 'shout' }, {}, { type: 5 }])('%j is refused by its type', (frame) => {
+  expect(refusal(frame)).toMatchObject({
+    code: 'invalid',
+    field: 'type',
+    message: 'frame: type: must be one of "message", "ping"',
+  })
+})
+
+test.each([null, 'message', [], 5])('%j is refused as a whole', (frame) => {
+  expect(refusal(frame).code).toBe('invalid')
+})
+
+test('fields that are not known are left out', () => {
+  expect(Up.parse({ type: 'ping', more: 1 })).toEqual({ type: 'ping' })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { fillSubject, matchSubject, subjectPattern } from './subject.ts'
+
+const template = 's.{shard}.{session}.in.msg'
+
+describe('a subject', () => {
+  test('is its template with every brace filled', () => {
+    expect(fillSubject(template, { shard: '7', session: 'abc_-9' })).toBe('s.7.abc_-9.in.msg')
+    expect(fillSubject('llm.gen', {})).toBe('llm.gen')
+  })
+
+  test.each([
+    ['a dot', 'a.b'],
+    ['a wildcard', '*'],
+    ['a wildcard for the rest', '>'],
+    ['a space', 'a b'],
+    ['a line break', 'a\r\nPUB'],
+    ['nothing', ''],
+  ])('is refused when a value is %s, which could widen it', (_, session) => {
+    const fill = () => fillSubject(template, { shard: '7', session })
+    expect(fill).toThrow(TypeError)
+    expect(fill).toThrow('session must match')
+    expect(() => subjectPattern(template, { session })).toThrow(TypeError)
+  })
+
+  test('is refused when a value is missing', () => {
+    const params = { shard: '7' } as { shard: string; session: string }
+    expect(() => fillSubject(template, params)).toThrow('session must match')
+  })
+})
+
+test('a pattern has a star for every brace that is not given', () => {
+  expect(subjectPattern(template)).toBe('s.*.*.in.msg')
+  expect(subjectPattern(template, { session: 'abc' })).toBe('s.*.abc.in.msg')
+})
+
+describe('matching a subject', () => {
+  test('gives back what it was filled with', () => {
+    const params = { shard: '63', session: 'abc' }
+    expect(matchSubject(template, fillSubject(template, params))).toEqual(params)
+  })
+
+  test.each([
+    ['is shorter', 's.1.abc.in'],
+    ['is longer', 's.1.abc.in.msg.more'],
+    ['differs in a fixed token', 's.1.abc.in.ctl'],
+  ])('answers nothing when it %s', (_, subject) => {
+    expect(matchSubject(template, subject)).toBeUndefined()
+  })
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { checkOrigin } from './origin.ts'
+
+const allowed = ['https://chat.example.com', 'http://intranet:8080']
+const here = 'localhost:3000'
+
+test.each([
+  'localhost',
+  'localhost:3000',
+  'app.localhost:3000',
+  '127.0.0.1:3000',
+  '127.9.9.9',
+  '[::1]:3000',
+  '[::1]',
+  'chat.example.com',
+  'intranet:8080',
+])('a client without an origin may use the host name %s', (host) => {
+  expect(() => checkOrigin({ host }, allowed)).not.toThrow()
+})
+
+test.each([
+  ['another name, as of DNS rebinding', 'evil.example:3000'],
+  ['a name that begins like an address', '127.0.0.1.evil.example:3000'],
+  ['a name that begins like localhost', 'localhost.evil.example'],
+  ['a name that ends like localhost', 'evillocalhost:3000'],
+  ['another address', '192.168.1.5:3000'],
+  ['an allowed name at another port', 'intranet:8081'],
+  ['an allowed name of which another is a part', 'evil.chat.example.com'],
+  ['an empty name', ''],
+  ['no name', undefined],
+])('%s is refused', (_, host) => {
+  expect(() => checkOrigin(host === undefined ? {} : { host }, allowed)).toThrow(
+    expect.objectContaining({ code: 'denied', field: 'Host' }),
+  )
+})
+
+test.each([
+  'http://localhost:5173',
+  'https://localhost',
+  'http://127.0.0.1:8000',
+  'http://[::1]:3000',
+  'https://chat.example.com',
+  'http://intranet:8080',
+])('pages of %s may connect', (origin) => {
+  expect(() => checkOrigin({ host: here, origin }, allowed)).not.toThrow()
+})
+
+test.each([
+  ['a foreign site', 'https://evil.example'],
+  ['a sandboxed or local file', 'null'],
+  ['an allowed site over another scheme', 'http://chat.example.com'],
+  ['an allowed site at another port', 'http://intranet:8081'],
+  ['a site that begins like an allowed one', 'https://chat.example.com.evil.example'],
+  ['a site that begins like loopback', 'http://localhost.evil.example'],
+  ['a user name that looks like loopback', 'http://localhost@evil.example'],
+  ['a file', 'file://'],
+  ['something else', 'nonsense'],
+  ['an empty origin', ''],
+])('pages of %s are refused', (_, origin) => {
+  expect(() => checkOrigin({ host: here, origin }, allowed)).toThrow(
+    expect.objectContaining({ code: 'denied', field: 'Origin' }),
+  )
+})
+
+test('a foreign page is refused also under an allowed host name', () => {
+  const headers = { host: 'chat.example.com', origin: 'https://evil.example' }
+  expect(() => checkOrigin(headers, allowed)).toThrow('pages of https://evil.example')
+})

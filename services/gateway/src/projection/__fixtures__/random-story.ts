@@ -1,0 +1,193 @@
+import type {
+  ContentBlock,
+  GenerationId,
+  LogEntry,
+  TextDelta,
+  ToolCallId,
+} from '@mcp-host/contracts'
+import { callBlock, reasoningBlock, Story, textBlock } from './story.ts'
+
+/** A story and which of its deltas were lost on the way. */
+export interface RandomStory {
+  readonly items: Story['items']
+  readonly lost: ReadonlySet<Story['items'][number]>
+  /** All that the generations that count wrote. */
+  readonly text: string
+  readonly thinking: string
+}
+
+/** The same story for the same seed: some turns with all that may go wrong in them. */
+export function randomStory(seed: number): RandomStory {
+  return new Author(mulberry32(seed)).write()
+}
+
+class Author {
+  readonly #story = new Story()
+  readonly #random: () => number
+  readonly #inputs: LogEntry[] = []
+  readonly #lost = new Set<Story['items'][number]>()
+  /** What dead workers and slow networks still deliver, some time. */
+  readonly #late: (() => void)[] = []
+  #text = ''
+  #thinking = ''
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  write(): RandomStory {
+    const story = this.#story
+    this.#inputs.push(story.input('first'))
+    for (let turn = 0; turn < 1 + this.#upTo(3); turn++) {
+      this.#inputs.push(story.input('another'))
+      this.#writeTurn(this.#inputs.shift())
+    }
+    for (const happen of this.#late) happen()
+    this.#swapStarts()
+    return { items: story.items, lost: this.#lost, text: this.#text, thinking: this.#thinking }
+  }
+
+  #writeTurn(input: LogEntry | undefined): void {
+    if (input === undefined) return
+    let next = this.#story.claim(input)
+    for (let rounds = this.#upTo(3); ; rounds--) {
+      const generation = next
+      const { content, isComplete } = this.#writeText(generation, rounds)
+      if (!isComplete) {
+        next = this.#giveUp(generation, content)
+        rounds++
+        continue
+      }
+      const hasFailed = this.#chance(0.1)
+      this.#story.result(generation, content, hasFailed ? 'failed' : 'completed')
+      this.#count(content)
+      if (this.#chance(0.2)) this.#later(() => this.#story.result(generation, GARBAGE))
+      const calls = content.filter((block) => block.type === 'tool-call')
+      if (hasFailed || calls.length === 0) {
+        this.#story.done(hasFailed ? 'failed' : 'completed')
+        return
+      }
+      this.#answer(calls.map(({ id }) => id))
+      this.#meanwhile()
+      next = this.#story.generation()
+    }
+  }
+
+  /** Deltas of a generation, cut anywhere; now and then its worker dies before the last. */
+  #writeText(
+    generation: GenerationId,
+    rounds: number,
+  ): { content: ContentBlock[]; isComplete: boolean } {
+    const content = this.#blocks(generation, rounds)
+    const deltas = this.#cut(generation, content)
+    const dies = this.#chance(0.2)
+    const until = dies ? this.#upTo(deltas.length + 1) : deltas.length
+    for (const [index, { offset, text, kind }] of deltas.entries()) {
+      const emit = (): void => {
+        this.#story.delta(generation, offset, text, kind)
+        const item = this.#story.items.at(-1)
+        if (item !== undefined && this.#chance(0.25)) this.#lost.add(item)
+      }
+      if (index < until && !this.#chance(0.1)) emit()
+      else if (dies) this.#later(emit)
+      // Else it overtook nobody: the result is in the log before it comes.
+      else this.#later(() => this.#story.delta(generation, offset, text, kind))
+      this.#meanwhile()
+    }
+    return { content, isComplete: !dies }
+  }
+
+  #giveUp(generation: GenerationId, content: ContentBlock[]): GenerationId {
+    if (this.#chance(0.5)) this.#later(() => this.#story.result(generation, content))
+    return this.#story.generation(generation)
+  }
+
+  #answer(calls: readonly ToolCallId[]): void {
+    for (const call of calls) this.#story.toolStarted(call)
+    const reversed = this.#chance(0.5) ? calls.toReversed() : calls
+    for (const call of reversed) {
+      this.#meanwhile()
+      if (this.#chance(0.25)) this.#story.settle(call)
+      else this.#story.toolFinished(call, 'one')
+      if (this.#chance(0.3)) this.#later(() => this.#story.toolFinished(call, 'two'))
+    }
+  }
+
+  #blocks(generation: GenerationId, rounds: number): ContentBlock[] {
+    const calls = rounds > 0 ? 1 + this.#upTo(3) : 0
+    return [
+      ...(this.#chance(0.5) ? [reasoningBlock(this.#words())] : []),
+      ...(this.#chance(0.8) ? [textBlock(this.#words())] : []),
+      ...(this.#chance(0.2) ? [reasoningBlock(this.#words()), textBlock(this.#words())] : []),
+      ...Array.from({ length: calls }, (_, index) => callBlock(generation, index)),
+    ]
+  }
+
+  #cut(generation: GenerationId, content: readonly ContentBlock[]): TextDelta[] {
+    const deltas: TextDelta[] = []
+    let offset = 0
+    for (const block of content) {
+      if (block.type === 'tool-call') continue
+      for (let rest = block.text; rest !== '';) {
+        const text = rest.slice(0, 1 + this.#upTo(8))
+        deltas.push({ generation, offset, kind: block.type, text })
+        offset += text.length
+        rest = rest.slice(text.length)
+      }
+    }
+    return deltas
+  }
+
+  #count(content: readonly ContentBlock[]): void {
+    for (const block of content) {
+      if (block.type === 'text') this.#text += block.text
+      else if (block.type === 'reasoning') this.#thinking += block.text
+    }
+  }
+
+  /** What has nothing to do with the present step. */
+  #meanwhile(): void {
+    if (this.#chance(0.1)) this.#inputs.push(this.#story.input('meanwhile'))
+    if (this.#chance(0.1)) this.#story.takeOver()
+    if (this.#chance(0.2)) this.#late.shift()?.()
+  }
+
+  /** The repetition of an entry may come after the first text of the generation it starts. */
+  #swapStarts(): void {
+    const { items } = this.#story
+    for (let index = 1; index < items.length; index++) {
+      const [start, delta] = items.slice(index - 1, index + 1)
+      if (start?.type !== 'entry' || start.entry.kind !== 'turn' || delta?.type !== 'delta')
+        continue
+      if (this.#chance(0.3)) items.splice(index - 1, 2, delta, start)
+    }
+  }
+
+  #later(happen: () => void): void {
+    this.#late.push(happen)
+  }
+
+  #words(): string {
+    return 'ab cde 👋 f'.repeat(1 + this.#upTo(3)) + this.#upTo(100)
+  }
+
+  #upTo(limit: number): number {
+    return Math.floor(this.#random() * limit)
+  }
+
+  #chance(probability: number): boolean {
+    return this.#random() < probability
+  }
+}
+
+const GARBAGE = [textBlock('a second result of the same generation, with other words')]
+
+function mulberry32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,166 @@
+import type { FollowItem } from '@mcp-host/bus'
+import type {
+  ContentBlock,
+  GenerationId,
+  GenerationResult,
+  LogEntry,
+  LogFact,
+  SessionId,
+  TextDelta,
+  ToolCallId,
+  ToolFinished,
+  TurnEvent,
+  TurnOutcome,
+} from '@mcp-host/contracts'
+import { generationId, newEnvelope, toolCallId } from '@mcp-host/contracts'
+
+export const SESSION = 'storystorystorystory' as SessionId
+
+type WithoutBase<T> = T extends unknown ? Omit<T, 'turn' | 'seen'> : never
+type Chunk = Exclude<FollowItem, { type: 'caught-up' }>
+
+/** Writes what could have happened in a session, with sequences and ids as the real services give them. */
+export class Story {
+  /** All of it, in the order it happened. */
+  readonly items: Chunk[] = []
+  readonly #envelope = newEnvelope('local')
+  #seq = 0
+  #fence = 0
+  #turn = 0
+
+  get entries(): LogEntry[] {
+    return this.items.flatMap((item) => (item.type === 'entry' ? [item.entry] : []))
+  }
+
+  entry(fact: LogFact): LogEntry {
+    // Other sessions write to the same stream: sequences have holes.
+    this.#seq += this.items.length % 3 === 0 ? 2 : 1
+    const entry: LogEntry = {
+      ...fact,
+      session: SESSION,
+      seq: this.#seq,
+      time: this.#seq,
+      envelope: this.#envelope,
+    }
+    if (fact.kind === 'turn') this.#fence = entry.seq
+    this.items.push({ type: 'entry', entry })
+    return entry
+  }
+
+  input(text: string, id = `m${this.items.length}`): LogEntry {
+    return this.entry({ kind: 'input', fact: { id, text } })
+  }
+
+  /** The turn of a message begins, with its first generation. */
+  claim(input: LogEntry): GenerationId {
+    this.#turn = input.seq
+    const messageId = input.kind === 'input' ? input.fact.id : ''
+    return this.#start((generation) => ({
+      type: 'turn-claimed',
+      messageId,
+      orchestrator: 'o1',
+      epoch: 1,
+      generation,
+    }))
+  }
+
+  takeOver(): LogEntry {
+    const messageId = 'of the turn'
+    return this.turn({ type: 'turn-claimed', messageId, orchestrator: 'o2', epoch: 2 })
+  }
+
+  generation(voids?: GenerationId): GenerationId {
+    return this.#start((generation) => ({
+      type: 'generation-started',
+      generation,
+      ...(voids === undefined ? {} : { voids }),
+    }))
+  }
+
+  settle(call: ToolCallId, outcome: 'refused' | 'unknown' = 'unknown'): LogEntry {
+    const message = `it is ${outcome}`
+    return this.turn({ type: 'tool-settled', call, tool: 'test.echo', outcome, message })
+  }
+
+  done(outcome: TurnOutcome = 'completed'): LogEntry {
+    return this.turn({ type: 'turn-done', outcome })
+  }
+
+  turn(fact: WithoutBase<TurnEvent>): LogEntry {
+    return this.entry({ kind: 'turn', fact: { ...fact, turn: this.#turn, seen: this.#seq } })
+  }
+
+  result(
+    generation: GenerationId,
+    content: ContentBlock[],
+    outcome: GenerationResult['outcome'] = 'completed',
+  ): LogEntry {
+    const fact = { generation, outcome, content, provider: 'demo', model: 'demo-1' }
+    return this.entry({ kind: 'generation', fact })
+  }
+
+  toolStarted(call: ToolCallId, attempt = 1): LogEntry {
+    const fact = { type: 'tool-started' as const, call, attempt, supervisor: 's1', nonce: 'n' }
+    return this.entry({ kind: 'tool', fact })
+  }
+
+  toolFinished(call: ToolCallId, text: string, more: Partial<ToolFinished> = {}): LogEntry {
+    return this.entry({
+      kind: 'tool',
+      fact: {
+        type: 'tool-finished',
+        call,
+        server: 'test',
+        tool: 'echo',
+        outcome: 'ok',
+        content: [
+          {
+            type: 'text',
+            text,
+          },
+        ],
+        durationMs: 3,
+        ...more,
+      },
+    })
+  }
+
+  delta(
+    generation: GenerationId,
+    offset: number,
+    text: string,
+    kind: TextDelta['kind'] = 'text',
+  ): TextDelta {
+    const delta = { generation, offset, kind, text }
+    this.items.push({ type: 'delta', delta })
+    return delta
+  }
+
+  #start(fact: (generation: GenerationId) => WithoutBase<TurnEvent>): GenerationId {
+    const generation = generationId(SESSION, this.#fence)
+    this.turn(fact(generation))
+    return generation
+  }
+}
+
+export function textBlock(text: string): ContentBlock {
+  return { type: 'text', text }
+}
+
+export function reasoningBlock(text: string): ContentBlock {
+  return { type: 'reasoning', text }
+}
+
+export function callBlock(
+  generation: GenerationId,
+  index = 0,
+): ContentBlock & { type: 'tool-call' } {
+  return {
+    type: 'tool-call',
+    id: toolCallId(generation, index),
+    name: 'test__echo',
+    server: 'test',
+    tool: 'echo',
+    arguments: { text: 'hi' },
+  }
+}

@@ -1,0 +1,176 @@
+import type { ContentBlock, GenerationId, LogEntry } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import { callBlock, Story, textBlock } from './__fixtures__/story.ts'
+import { logEvents } from './log-events.ts'
+
+let story: Story
+let input: LogEntry
+let generation: GenerationId
+beforeEach(() => {
+  story = new Story()
+  input = story.input('hello', 'm1')
+  generation = story.claim(input)
+})
+
+function lastEvents(): ReturnType<typeof logEvents> {
+  const last = story.entries.at(-1)
+  return last === undefined ? [] : logEvents(last)
+}
+
+test('a user message is shown to every socket', () => {
+  expect(logEvents(input)).toEqual([{ type: 'user', payload: { messageId: 'm1', text: 'hello' } }])
+})
+
+test('a turn begins with its message and a status', () => {
+  expect(lastEvents()).toEqual([
+    { type: 'turn', payload: { state: 'started', messageId: 'm1' } },
+    { type: 'status', payload: { state: 'processing', message: 'Thinking' } },
+  ])
+})
+
+test('a take-over, a further generation and the start of a tool are not told', () => {
+  expect(logEvents(story.takeOver())).toEqual([])
+  story.generation()
+  expect(lastEvents()).toEqual([])
+  expect(logEvents(story.toolStarted(callBlock(generation).id))).toEqual([])
+})
+
+test('a generation that replaces another resets the text, also for clients of the base shapes', () => {
+  story.generation(generation)
+  const message = 'The answer was interrupted and is written anew'
+  expect(lastEvents()).toEqual([
+    { type: 'reset', payload: { message } },
+    { type: 'status', payload: { state: 'processing', message } },
+  ])
+})
+
+test('a tool call is told with server and tool', () => {
+  story.result(generation, [textBlock('text is not of this place'), callBlock(generation)])
+  expect(lastEvents()).toEqual([
+    {
+      type: 'status',
+      payload: { state: 'processing', tool: 'test.echo', message: 'Using test.echo' },
+    },
+    {
+      type: 'tool',
+      payload: {
+        state: 'call',
+        callId: `${generation}-0`,
+        server: 'test',
+        tool: 'echo',
+        arguments: { text: 'hi' },
+      },
+    },
+  ])
+})
+
+test('a call of a tool that does not exist has the name the model wrote, and no server', () => {
+  const { type, id, name } = callBlock(generation)
+  const unknown: ContentBlock = { type, id, name, arguments: 'broken' }
+  story.result(generation, [unknown])
+  expect(lastEvents()).toMatchObject([
+    { payload: { tool: 'test__echo' } },
+    { payload: { tool: 'test__echo', arguments: 'broken' } },
+  ])
+  expect(lastEvents()[1]?.payload).not.toHaveProperty('server')
+})
+
+test.each(['failed', 'cancelled'] as const)('tool calls of a reply that %s are not told', (end) => {
+  story.result(generation, [callBlock(generation)], end)
+  expect(lastEvents()).toEqual([])
+})
+
+test('a tool result is told in the base shape and in detail', () => {
+  story.toolFinished(callBlock(generation).id, 'sunny', { structuredContent: { degrees: 20 } })
+  const content = [{ type: 'text', text: 'sunny' }]
+  expect(lastEvents()).toEqual([
+    {
+      type: 'status',
+      payload: {
+        state: 'complete',
+        tool: 'test.echo',
+        message: 'test.echo is done',
+        data: { content, structuredContent: { degrees: 20 }, isError: false },
+      },
+    },
+    {
+      type: 'tool',
+      payload: {
+        state: 'result',
+        callId: `${generation}-0`,
+        server: 'test',
+        tool: 'echo',
+        outcome: 'ok',
+        content,
+        structuredContent: { degrees: 20 },
+        durationMs: 3,
+      },
+    },
+  ])
+})
+
+const tooLate = { code: 'deadline' as const, message: 'it took too long' }
+test.each([
+  ['of its own with the first text it sent', { outcome: 'error' as const }, 'out of paper'],
+  ['without a text', { outcome: 'error' as const, content: [] }, 'it failed'],
+  ['of the host with its reason', { outcome: 'error' as const, error: tooLate }, tooLate.message],
+])('a tool error %s is the standard message', (_, more, reason) => {
+  story.toolFinished(callBlock(generation).id, 'out of paper', more)
+  const [status, tool] = lastEvents()
+  expect(status?.payload).toMatchObject({
+    message: `Tool error: test.echo: ${reason}`,
+    data: { isError: true },
+  })
+  expect(tool?.payload).toMatchObject(more)
+})
+
+test('a very long reason is cut in the message, not in the data', () => {
+  const text = 'x'.repeat(2_000)
+  story.toolFinished(callBlock(generation).id, text, { outcome: 'error' })
+  const payload = lastEvents()[0]?.payload
+  expect(payload).toMatchObject({ message: `Tool error: test.echo: ${'x'.repeat(500)}` })
+  expect(payload).toMatchObject({ data: { content: [{ text }] } })
+})
+
+test.each(['refused', 'unknown'] as const)(
+  'a call that was %s looks like a tool error',
+  (outcome) => {
+    const content = [{ type: 'text', text: `it is ${outcome}` }]
+    expect(logEvents(story.settle(callBlock(generation).id, outcome))).toEqual([
+      {
+        type: 'status',
+        payload: {
+          state: 'complete',
+          tool: 'test.echo',
+          message: `Tool error: test.echo: it is ${outcome}`,
+          data: { content, isError: true },
+        },
+      },
+      {
+        type: 'tool',
+        payload: {
+          state: 'result',
+          callId: `${generation}-0`,
+          tool: 'test.echo',
+          outcome,
+          content,
+        },
+      },
+    ])
+  },
+)
+
+test('the end of a turn is told with its outcome', () => {
+  expect(logEvents(story.done())).toEqual([
+    { type: 'status', payload: { state: 'complete', message: 'Done' } },
+    { type: 'turn', payload: { state: 'done', outcome: 'completed' } },
+  ])
+})
+
+test('the end of a turn that failed is told with the reason', () => {
+  const error = { code: 'denied' as const, message: 'the key is wrong' }
+  expect(logEvents(story.turn({ type: 'turn-done', outcome: 'failed', error }))).toEqual([
+    { type: 'status', payload: { state: 'complete', message: error.message } },
+    { type: 'turn', payload: { state: 'done', outcome: 'failed', error } },
+  ])
+})

@@ -1,0 +1,200 @@
+import type { GenerationId, SessionEvent } from '@mcp-host/contracts'
+import { cursorAfter, parseCursor } from '@mcp-host/contracts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { callBlock, reasoningBlock, Story, textBlock } from './__fixtures__/story.ts'
+import { SessionReader } from './session-reader.ts'
+
+let story: Story
+let reader: SessionReader
+/** How many entries of the story the reader has had. */
+let had: number
+/** It has just begun to write. */
+let generation: GenerationId
+beforeEach(() => {
+  story = new Story()
+  generation = story.claim(story.input('hello'))
+  reader = new SessionReader(cursorAfter(0))
+  had = 0
+  catchUp()
+})
+
+/** Gives the reader the entries it has not had. */
+function catchUp(): SessionEvent[] {
+  const fresh = story.entries.slice(had)
+  had += fresh.length
+  return fresh.flatMap((entry) => reader.entry(entry))
+}
+
+/** Each event in one word or line. */
+function said(events: readonly SessionEvent[] | 'gap'): string[] {
+  if (events === 'gap') return ['gap']
+  return events.map((event) =>
+    event.type === 'text' || event.type === 'thinking'
+      ? `${event.type}: ${event.payload.content}`
+      : event.type,
+  )
+}
+
+/** What a reader gets that comes back with an id and reads the log anew. */
+function comeBack(id = ''): { back: SessionReader; events: SessionEvent[] } {
+  const back = new SessionReader(parseCursor(id) ?? cursorAfter(0))
+  const entries = story.entries.filter(({ seq }) => seq > back.readAfter)
+  return { back, events: entries.flatMap((entry) => back.entry(entry)) }
+}
+
+describe('the text of a generation', () => {
+  test('comes from its deltas, the rest from its result', () => {
+    expect(said(reader.delta(story.delta(generation, 0, 'Hello, ')))).toEqual(['text: Hello, '])
+    story.result(generation, [textBlock('Hello, world.')])
+    expect(said(catchUp())).toEqual(['text: world.'])
+  })
+
+  test('comes from the result alone when no delta came', () => {
+    story.result(generation, [reasoningBlock('hm'), textBlock('one'), textBlock('two')])
+    expect(said(catchUp())).toEqual(['thinking: hm', 'text: one', 'text: two'])
+  })
+
+  test('counts reasoning and text with one offset', () => {
+    reader.delta(story.delta(generation, 0, 'hmm', 'reasoning'))
+    reader.delta(story.delta(generation, 3, 'an'))
+    story.result(generation, [reasoningBlock('hmm'), textBlock('answer')])
+    expect(said(catchUp())).toEqual(['text: swer'])
+  })
+
+  test('is not repeated where deltas overlap', () => {
+    reader.delta(story.delta(generation, 0, 'abc'))
+    expect(said(reader.delta(story.delta(generation, 1, 'bcd')))).toEqual(['text: d'])
+    expect(said(reader.delta(story.delta(generation, 0, 'ab')))).toEqual([])
+  })
+
+  test('is reported as a gap where a delta is missing, and goes on once it is filled', () => {
+    reader.delta(story.delta(generation, 0, 'ab'))
+    expect(reader.delta(story.delta(generation, 3, 'd'))).toBe('gap')
+    expect(said(reader.delta(story.delta(generation, 2, 'cd')))).toEqual(['text: cd'])
+  })
+
+  test('is complete with its result: later deltas are nothing new', () => {
+    story.result(generation, [textBlock('all')])
+    catchUp()
+    expect(reader.delta(story.delta(generation, 0, 'all'))).toEqual([])
+    expect(reader.delta(story.delta(generation, 20, 'beyond'))).toEqual([])
+    expect(reader.writing).toBeUndefined()
+  })
+
+  test('comes before the tool calls of its result', () => {
+    story.result(generation, [callBlock(generation), textBlock('I look it up')])
+    expect(said(catchUp())).toEqual(['text: I look it up', 'status', 'tool'])
+  })
+
+  test('is kept when the reply failed half-way, its tool calls are not', () => {
+    story.result(generation, [textBlock('half a'), callBlock(generation)], 'failed')
+    expect(said(catchUp())).toEqual(['text: half a'])
+  })
+
+  test('that came before the start of its generation is known to be missing', () => {
+    story.result(generation, [textBlock('one')])
+    catchUp()
+    const next = story.generation()
+    const delta = story.delta(next, 0, 'too early')
+    expect(reader.delta(delta)).toEqual([])
+    expect(reader.missesText).toBe(false)
+    catchUp()
+    expect(reader.missesText).toBe(true)
+    expect(said(reader.delta(delta))).toEqual(['text: too early'])
+    expect(reader.missesText).toBe(false)
+  })
+})
+
+describe('a generation that was given up', () => {
+  test('is reset; what still comes of it is left out', () => {
+    reader.delta(story.delta(generation, 0, 'old'))
+    const next = story.generation(generation)
+    expect(said(catchUp())).toEqual(['reset', 'status'])
+    expect(reader.delta(story.delta(generation, 3, ' text'))).toEqual([])
+    story.result(generation, [textBlock('old text'), callBlock(generation)])
+    expect(catchUp()).toEqual([])
+    expect(said(reader.delta(story.delta(next, 0, 'new')))).toEqual(['text: new'])
+    expect(reader.missesText).toBe(false)
+  })
+})
+
+describe('of two answers the first counts', () => {
+  test('when a generation has two results', () => {
+    const [first, second] = [textBlock('first'), textBlock('the second one')]
+    story.result(generation, [first, callBlock(generation)])
+    story.result(generation, [second, callBlock(generation, 1)])
+    expect(said(catchUp())).toEqual(['text: first', 'status', 'tool'])
+  })
+
+  test.each([
+    ['has two results', () => story.toolFinished(callBlock(generation).id, 'one')],
+    ['was closed without a result', () => story.settle(callBlock(generation).id)],
+  ])('when a tool call %s', (_, answer) => {
+    story.result(generation, [callBlock(generation)])
+    catchUp()
+    answer()
+    expect(said(catchUp())).toEqual(['status', 'tool'])
+    story.toolFinished(callBlock(generation).id, 'late')
+    expect(catchUp()).toEqual([])
+  })
+
+  test('also for a reader that comes back between them', () => {
+    story.result(generation, [callBlock(generation)])
+    story.toolFinished(callBlock(generation).id, 'one')
+    const id = catchUp().at(-1)?.id
+    story.toolFinished(callBlock(generation).id, 'late')
+    story.result(generation, [textBlock('late too')])
+    expect(comeBack(id).events).toEqual([])
+  })
+
+  test('and an answer after the end of the turn is none', () => {
+    story.result(generation, [callBlock(generation)])
+    story.settle(callBlock(generation).id)
+    story.done()
+    const id = catchUp().at(-1)?.id
+    story.toolFinished(callBlock(generation).id, 'late')
+    expect(catchUp()).toEqual([])
+    expect(comeBack(id).events).toEqual([])
+  })
+})
+
+test('a turn that another orchestrator takes over goes on without a word', () => {
+  reader.delta(story.delta(generation, 0, 'ab'))
+  story.takeOver()
+  expect(catchUp()).toEqual([])
+  expect(said(reader.delta(story.delta(generation, 2, 'cd')))).toEqual(['text: cd'])
+})
+
+test('entries that were seen mean nothing', () => {
+  const claim = story.entries.at(-1)
+  expect(claim && reader.entry(claim)).toEqual([])
+})
+
+describe('a reader that comes back', () => {
+  test('inside the events of one entry gets those it has not seen', () => {
+    story.result(generation, [callBlock(generation), callBlock(generation, 1)])
+    const events = catchUp()
+    expect(events).toHaveLength(4)
+    for (const [index, { id }] of events.entries()) {
+      expect(comeBack(id).events).toEqual(events.slice(index + 1))
+    }
+  })
+
+  test('in the middle of a text gets what follows', () => {
+    const [event] = reader.delta(story.delta(generation, 0, 'Hello, ')) as SessionEvent[]
+    const { back, events } = comeBack(event?.id)
+    expect(events).toEqual([])
+    expect(back.delta(story.delta(generation, 9, 'rld'))).toBe('gap')
+    expect(said(back.delta(story.delta(generation, 5, ', wo')))).toEqual(['text: wo'])
+    story.result(generation, [textBlock('Hello, world.')])
+    expect(said(comeBack(event?.id).events)).toEqual(['text: world.'])
+  })
+
+  test('knows whether text is still being written', () => {
+    const [event] = reader.delta(story.delta(generation, 0, 'Hi')) as SessionEvent[]
+    expect(comeBack(event?.id).back.writing).toMatchObject({ offset: 2 })
+    story.result(generation, [textBlock('Hi'), callBlock(generation)])
+    const id = catchUp().at(-1)?.id
+    expect(comeBack(id).back.writing).toBeUndefined()
+  })
+})

@@ -1,0 +1,167 @@
+// Whoever comes back, wherever and whenever, ends with the same stream as one who stayed.
+import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { Cursor, GenerationId, SessionEvent, SessionId } from '@mcp-host/contracts'
+import {
+  BusError,
+  cursorAfter,
+  generationFence,
+  newEnvelope,
+  parseCursor,
+} from '@mcp-host/contracts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { RandomStory } from '../projection/__fixtures__/random-story.ts'
+import { randomStory } from '../projection/__fixtures__/random-story.ts'
+import { SESSION, Story } from '../projection/__fixtures__/story.ts'
+import { followSession } from './follow-session.ts'
+
+interface Given {
+  readonly event: SessionEvent
+  /** Which item of the story was the last to happen when it was given. */
+  readonly time: number
+}
+
+/** Follows a story from a cursor on, beginning when its first `now` items have happened. */
+async function follow(
+  { items, lost }: Pick<RandomStory, 'items' | 'lost'>,
+  start: Cursor,
+  now: number,
+): Promise<Given[]> {
+  let time = now
+  async function* itemsAfter(
+    _: SessionId,
+    { after }: { after: number },
+  ): AsyncGenerator<FollowItem> {
+    for (const item of items.slice(0, now)) {
+      if (item.type === 'entry' && item.entry.seq > after) yield item
+    }
+    yield { type: 'caught-up' }
+    for (const item of items.slice(now)) {
+      time++
+      if (!lost.has(item)) yield item
+    }
+  }
+  /** The worker answers with all it has written, until its result is in the log. */
+  const snapshot = async (_: unknown, { generation }: { generation: string }) => {
+    const past = items.slice(0, time)
+    const isOver = past.some(
+      (item) =>
+        item.type === 'entry' &&
+        item.entry.kind === 'generation' &&
+        item.entry.fact.generation === generation,
+    )
+    if (isOver) throw new BusError('unavailable', 'nobody answers')
+    const deltas = past.flatMap((item) => (item.type === 'delta' ? [item.delta] : []))
+    return { deltas: deltas.filter((delta) => delta.generation === generation) }
+  }
+  const bus = { sessions: { follow: itemsAfter }, call: snapshot } as unknown as Bus
+  const options = { envelope: newEnvelope('local'), signal: AbortSignal.any([]) }
+  const given: Given[] = []
+  for await (const event of followSession(bus, SESSION, start, options)) given.push({ event, time })
+  return given
+}
+
+/** What a client shows in the end, line by line: text that was reset is gone. */
+function shown(events: readonly SessionEvent[]): string[] {
+  const kept = { text: '', thinking: '' }
+  const latest = { text: '', thinking: '' }
+  const lines: string[] = []
+  const users: string[] = []
+  const keep = (): void => {
+    kept.text += latest.text
+    kept.thinking += latest.thinking
+  }
+  const forget = (): void => void Object.assign(latest, { text: '', thinking: '' })
+  for (const { type, payload } of events) {
+    if (type === 'text' || type === 'thinking') latest[type] += payload.content
+    // A message may be stored before, after or between the text of another's answer.
+    else if (type === 'user') users.push(JSON.stringify(payload))
+    else {
+      const isResult = type === 'tool' && payload.state === 'result'
+      const isMark = isResult || (type === 'turn' && payload.state === 'started')
+      if (isMark) keep()
+      if (isMark || type === 'reset') forget()
+      lines.push(`${kept.text.length} ${kept.thinking.length} ${type} ${JSON.stringify(payload)}`)
+    }
+  }
+  keep()
+  return [kept.text, kept.thinking, ...lines, ...users]
+}
+
+function place({ id }: SessionEvent): [number, number, number] {
+  const { seq, part, offset } = parseCursor(id) ?? cursorAfter(-1)
+  return [seq, part, offset]
+}
+
+function isAfter(one: SessionEvent, other: SessionEvent): boolean {
+  const [from, to] = [place(one), place(other)]
+  const first = from.findIndex((each, index) => each !== to[index])
+  return first >= 0 && (from[first] ?? 0) > (to[first] ?? 0)
+}
+
+describe('text that a socket missed is fetched from the worker while it still writes', () => {
+  let story: Story
+  let generation: GenerationId
+  beforeEach(() => {
+    story = new Story()
+    generation = story.claim(story.input('hello'))
+    for (const [index, text] of ['ab', 'cd', 'ef'].entries()) {
+      story.delta(generation, 2 * index, text)
+    }
+  })
+
+  async function textSince(start: Cursor, now: number, lost: number[] = []): Promise<string> {
+    const { items } = story
+    const given = await follow(
+      { items, lost: new Set(items.filter((_, index) => lost.includes(index))) },
+      start,
+      now,
+    )
+    return shown(given.map(({ event }) => event))[0] ?? ''
+  }
+
+  test('when a piece was lost on the way', async () => {
+    expect(await textSince(cursorAfter(0), 0, [3])).toBe('abcdef')
+  })
+
+  test('when it comes back', async () => {
+    const [, claim] = story.entries
+    const cursor = { seq: claim?.seq ?? 0, part: 2, fence: generationFence(generation), offset: 3 }
+    expect(await textSince(cursor, story.items.length)).toBe('def')
+  })
+
+  test('when the first piece overtook the start of its generation', async () => {
+    story.items.splice(1, 2, ...story.items.slice(1, 3).toReversed())
+    story.items.splice(3)
+    expect(await textSince(cursorAfter(0), 0)).toBe('ab')
+  })
+})
+
+const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
+
+test.each(seeds)('story %i is given whole and in order to one who stays', async (seed) => {
+  const story = randomStory(seed)
+  const events = (await follow(story, cursorAfter(0), 0)).map(({ event }) => event)
+  expect(shown(events).slice(0, 2)).toEqual([story.text, story.thinking])
+  for (const [index, event] of events.entries()) {
+    const next = events[index + 1]
+    if (next !== undefined) expect(isAfter(next, event), `${event.id} → ${next.id}`).toBe(true)
+  }
+})
+
+test.each(seeds)('story %i is the same for who comes back with any of its ids', async (seed) => {
+  const story = randomStory(seed)
+  const whole = await follow(story, cursorAfter(0), 0)
+  const expected = shown(whole.map(({ event }) => event))
+  for (const [index, { event, time }] of whole.entries()) {
+    const before = whole.slice(0, index + 1).map((each) => each.event)
+    const cursor = parseCursor(event.id) ?? cursorAfter(-1)
+    // At once, somewhat later, and when all is over.
+    const times = [time, Math.floor((time + story.items.length) / 2), story.items.length]
+    for (const now of times) {
+      const rest = (await follow(story, cursor, now)).map((each) => each.event)
+      expect(shown([...before, ...rest]), `${event.id} at ${now}`).toEqual(expected)
+      const ids = [...before, ...rest].map(({ id }) => id)
+      expect(new Set(ids).size, `ids after ${event.id} at ${now}`).toBe(ids.length)
+    }
+  }
+})

@@ -1,0 +1,141 @@
+import type { Bus } from '@mcp-host/bus'
+import type { LogEntry, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/contracts'
+import { newEnvelope } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { beforeEach, expect, test } from 'vitest'
+import type { RunToolDeps } from './run-tool.ts'
+import { startToolCall } from './run-tool.ts'
+
+const envelope = newEnvelope('local')
+const request: RunToolRequest = {
+  session: 'session' as SessionId,
+  call: 'session-0-0' as ToolCallId,
+  attempt: 1,
+  tool: 'echo',
+  arguments: { text: 'hi' },
+  after: 0,
+}
+
+let entries: Pick<LogEntry, 'kind' | 'fact'>[]
+/** What others store just before our own start is. */
+let before: Pick<LogEntry, 'kind' | 'fact'>[]
+let ran: unknown[]
+/** Who asks after the call now gets an answer. */
+let answers: boolean
+let control: (action: 'ping' | 'cancel') => void
+let deps: RunToolDeps
+beforeEach(() => {
+  entries = []
+  before = []
+  ran = []
+  answers = false
+  const bus = {
+    id: 'us',
+    serve(_: unknown, __: unknown, handler: (served: unknown) => void) {
+      answers = true
+      control = (action) => handler({ request: { action } })
+      return { [Symbol.dispose]: () => void (answers = false) }
+    },
+    sessions: {
+      append: async (_: unknown, entry: Pick<LogEntry, 'kind' | 'fact'>) =>
+        entries.push(...before.splice(0), entry),
+      read: async () => entries,
+    },
+  } as unknown as Bus
+  const host = {
+    async callTool(...args: unknown[]) {
+      ran.push(args[0], args[1])
+      return { content: [{ type: 'text', text: 'done' }] }
+    },
+  } as unknown as RunToolDeps['host']
+  const logger = { info: () => undefined, error: () => undefined } as unknown as Logger
+  const events = { callStarted: () => undefined, callEnded: () => undefined }
+  deps = { bus, host, logger, events, running: new Set() }
+})
+
+async function run(more: Partial<RunToolRequest> = {}): Promise<void> {
+  expect(startToolCall(deps, 'test', { request: { ...request, ...more }, envelope })).toEqual({
+    supervisor: 'us',
+  })
+  expect(answers).toBe(true)
+  await Promise.all(deps.running)
+}
+
+function foreignStart(attempt: number): Pick<LogEntry, 'kind' | 'fact'> {
+  const { call } = request
+  const fact = { type: 'tool-started' as const, call, attempt, supervisor: 'other', nonce: 'x' }
+  return { kind: 'tool', fact }
+}
+
+test('a call is started in the log, run, and its result recorded', async () => {
+  await run()
+  expect(ran).toEqual([{ server: 'test', tool: 'echo' }, { text: 'hi' }])
+  expect(entries.map(({ fact }) => fact)).toMatchObject([
+    { type: 'tool-started', call: request.call, attempt: 1, supervisor: 'us' },
+    { type: 'tool-finished', outcome: 'ok', content: [{ text: 'done' }] },
+  ])
+  expect(answers).toBe(false)
+  expect(deps.running.size).toBe(0)
+})
+
+test('an attempt that another supervisor started first is left to it', async () => {
+  before = [foreignStart(1)]
+  await run()
+  expect(ran).toEqual([])
+  expect(entries).toHaveLength(2)
+})
+
+test('a new attempt runs although an older one was started', async () => {
+  before = [foreignStart(1)]
+  await run({ attempt: 2 })
+  expect(ran).not.toEqual([])
+})
+
+test('a call that was closed meanwhile is not run any more', async () => {
+  // A supervisor that was frozen, and thawed after the model had been told "refused" or "unknown".
+  const { call } = request
+  before = [
+    {
+      kind: 'turn',
+      fact: {
+        type: 'tool-settled',
+        turn: 1,
+        seen: 1,
+        call,
+        tool: 'test.echo',
+        outcome: 'refused',
+        message: 'no',
+      },
+    },
+  ]
+  await run()
+  expect(ran).toEqual([])
+})
+
+test('what became of other calls does not matter', async () => {
+  const other = `${request.call}1` as ToolCallId
+  before = [{ kind: 'tool', fact: { ...foreignStart(1).fact, call: other } as never }]
+  await run()
+  expect(ran).not.toEqual([])
+})
+
+test('a call that failed is recorded with its reason', async () => {
+  deps.host.callTool = async () => {
+    throw new Error('bad luck')
+  }
+  await run()
+  expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error: { code: 'internal' } })
+})
+
+test('who cancels a call ends it at the server', async () => {
+  deps.host.callTool = async (_, __, options) => {
+    const signal = options?.signal
+    control('ping')
+    expect(signal?.aborted).toBe(false)
+    control('cancel')
+    signal?.throwIfAborted()
+    return { content: [] }
+  }
+  await run()
+  expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error: { code: 'cancelled' } })
+})

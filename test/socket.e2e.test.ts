@@ -1,0 +1,250 @@
+// The socket as a careless, hostile or unlucky client meets it.
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:http'
+import { text as bodyOf } from 'node:stream/consumers'
+import type { Down } from '@mcp-host/contracts'
+import type { Stack } from '@mcp-host/testkit'
+import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const KEY = 'AIza-a-key-nobody-may-see'
+const services = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({
+    env: { HEARTBEAT_MS: '500', LLM_PROVIDER: 'demo', GEMINI_API_KEY: KEY },
+  })
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+async function fetchFrom(
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number | undefined; type: string | undefined; body: string }> {
+  const request = get(new URL(path, stack.url), { headers, agent: false })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const type = response.headers['content-type']
+  return { status: response.statusCode, type, body: await bodyOf(response) }
+}
+
+function payloads(chat: ChatSocket, type: Down['type']): unknown[] {
+  return chat.frames
+    .filter((frame) => frame.type === type)
+    .map((frame) => ('payload' in frame ? frame.payload : undefined))
+}
+
+describe('a frame the gateway cannot take is answered by an error, and the socket goes on', () => {
+  const message = (payload: unknown): string => JSON.stringify({ type: 'message', payload })
+  test.each<[string, string | Buffer, { message: RegExp; field?: string }]>([
+    ['that is not JSON', 'hello', { message: /not JSON/ }],
+    ['of binary data', Buffer.from(message({ text: 'hi' })), { message: /not binary/ }],
+    ['of an unknown type', '{"type":"shout"}', { message: /"message", "ping"/, field: 'type' }],
+    ['without a type', '{}', { message: /type/, field: 'type' }],
+    ['without a payload', '{"type":"message"}', { message: /payload/, field: 'payload' }],
+    ['without a text', message({}), { message: /text/, field: 'payload.text' }],
+    ['whose text is a number', message({ text: 7 }), { message: /text/, field: 'payload.text' }],
+    ['whose text is empty', message({ text: '' }), { message: /empty/, field: 'payload.text' }],
+    [
+      'whose text is control characters',
+      message({ text: '\u0000\u0007\u001B' }),
+      { message: /empty/, field: 'payload.text' },
+    ],
+    [
+      'with a wrong id',
+      message({ text: 'hi', id: 'no spaces' }),
+      { message: /1 to 64/, field: 'payload.id' },
+    ],
+    ['of 2 MB', message({ text: 'x'.repeat(2_000_000) }), { message: /frame of 20000\d\d bytes/ }],
+  ])('%s', async (_, frame, expected) => {
+    using chat = await ChatSocket.open(stack)
+    chat.socket.send(frame)
+    const refusal = await chat.waitFor(({ type }) => type === 'error')
+    expect(refusal).toMatchObject({
+      payload: {
+        code: 'invalid',
+        retryable: false,
+        ...expected,
+        message: expect.stringMatching(expected.message),
+      },
+    })
+    chat.say(script({ text: 'still here' }))
+    await chat.turnsDone()
+    expect(chat.text).toBe('still here')
+    expect(payloads(chat, 'error')).toHaveLength(1)
+  })
+})
+
+test('a frame over the hard limit ends the connection', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.socket.send('x'.repeat(9_000_000))
+  expect(await chat.hasClosed()).toMatchObject({ code: 1009 })
+})
+
+test('control characters are gone from a text before anybody sees it', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say('a\u0000b\nc', 'm1')
+  await chat.turnsDone()
+  expect(payloads(chat, 'user')).toEqual([{ messageId: 'm1', text: 'ab\nc' }])
+})
+
+test('messages of one socket keep their order', async () => {
+  using chat = await ChatSocket.open(stack)
+  const ids = Array.from({ length: 25 }, (_, index) => `m${index}`)
+  for (const id of ids) chat.say(script({ text: `${id} ` }), id)
+  await chat.turnsDone(ids.length)
+  expect(payloads(chat, 'user')).toMatchObject(ids.map((messageId) => ({ messageId })))
+  expect(chat.text.trim().split(' ')).toEqual(ids)
+})
+
+test('a ping is answered by a pong', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.send({ type: 'ping' })
+  expect(await chat.waitFor(({ type }) => type === 'pong')).toEqual({ type: 'pong' })
+})
+
+describe('a foreign web page', () => {
+  test.each([
+    ['of another origin', { origin: 'https://evil.example' }, 'Origin'],
+    ['of no origin', { origin: 'null' }, 'Origin'],
+    ['under a bent host name', { host: 'evil.example:3000' }, 'Host'],
+  ])('%s gets no socket and no answer', async (_, headers, field) => {
+    using chat = ChatSocket.start({ ...stack, headers })
+    const [, response] = await once(chat.socket, 'unexpected-response')
+    expect((response as IncomingMessage).statusCode).toBe(403)
+    for (const path of ['/health', '/metrics', '/']) {
+      const { status, body } = await fetchFrom(path, headers)
+      expect(status).toBe(403)
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 'denied', field } })
+    }
+  })
+
+  test('of this machine may connect', async () => {
+    const headers = { origin: 'http://localhost:5173' }
+    using chat = await ChatSocket.open({ ...stack, headers })
+    expect(chat.sessionId).not.toBe('')
+  })
+})
+
+describe('a faulty query', () => {
+  test.each([
+    ['a session id that is too short', { sessionId: 'short' }, 'sessionId'],
+    ['a session id that would widen a subject', { sessionId: 'a.>.*.bcdefghijklmno' }, 'sessionId'],
+    ['an id that is none', { sessionId: 'a'.repeat(20), after: 'nonsense' }, 'after'],
+    ['an id without a session', { after: '1.0.-.0' }, 'sessionId'],
+  ])('%s is told, then the connection is closed', async (_, query, field) => {
+    using chat = await ChatSocket.open({ ...stack, ...query })
+    expect(payloads(chat, 'connection')).toMatchObject([
+      { state: 'error', message: expect.stringContaining(field) },
+    ])
+    expect(await chat.hasClosed()).toMatchObject({ code: 1008 })
+  })
+})
+
+test('a socket that does not answer pings is closed, its session can be joined again', async () => {
+  using alive = await ChatSocket.open(stack)
+  using silent = await ChatSocket.open({ ...stack, autoPong: false })
+  silent.say(script({ text: 'a word' }))
+  await silent.turnsDone()
+  expect(await silent.hasClosed()).toMatchObject({ code: 1006 })
+  expect(alive.closed).toBeUndefined()
+  const { sessionId, lastId } = silent
+  using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
+  back.say(script({ text: 'another' }))
+  await back.turnsDone()
+  expect(back.text).toBe('another')
+})
+
+describe('a gateway that is told to stop', () => {
+  test('sends its clients on, and they go on elsewhere', async () => {
+    const { url, process } = await stack.add('gateway')
+    using one = await ChatSocket.open({ url })
+    one.say(script({ tokens: 60, tokensPerSecond: 60 }))
+    await eventually(() => one.text.includes('w5'))
+    process.signal('SIGTERM')
+    const { code, reason } = await one.hasClosed()
+    const { sessionId, lastId, text } = one
+    expect(code).toBe(1012)
+    expect(reason).toBe(`sessionId=${sessionId}&after=${lastId}`)
+    expect(one.frames.at(-1)).toMatchObject({
+      type: 'connection',
+      id: one.events.at(-1)?.id,
+      payload: { state: 'reconnecting', sessionId },
+    })
+    using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
+    await back.turnsDone()
+    const words = Array.from({ length: 60 }, (_, index) => `w${index}`)
+    expect((text + back.text).trim().split(' ')).toEqual(words)
+    expect((await process.gone).code).toBe(0)
+  })
+
+  test('tells all, also when the id of one is too long for a close frame', async () => {
+    const { url, process } = await stack.add('gateway')
+    const after = '999999999999999.999999.999999999999999.999999999999'
+    using first = await ChatSocket.open({ url, sessionId: 'x'.repeat(64), after })
+    using last = await ChatSocket.open({ url })
+    process.signal('SIGTERM')
+    expect(await first.hasClosed()).toEqual({ code: 1012, reason: '' })
+    expect(await last.hasClosed()).toMatchObject({ code: 1012 })
+    expect(first.frames.at(-1)).toMatchObject({ id: after, payload: { state: 'reconnecting' } })
+  })
+
+  test('is not held up by a client that does not hear it', async () => {
+    // With pings at their usual pace: else these end such a client.
+    await using slow = await startStack()
+    const { url, process } = await slow.add('gateway')
+    using deaf = await ChatSocket.open({ url })
+    deaf.socket.pause()
+    process.signal('SIGTERM')
+    expect((await process.gone).code).toBe(0)
+  })
+})
+
+test('an unknown path is answered in JSON', async () => {
+  const { status, type, body } = await fetchFrom('/nowhere?secret=1')
+  expect(status).toBe(404)
+  expect(type).toContain('application/json')
+  expect(JSON.parse(body)).toEqual({
+    error: { code: 'not-found', message: 'there is no GET /nowhere' },
+  })
+})
+
+test.each(services)('the %s tells how it is', async (name) => {
+  const url = stack.urlOf(name)
+  const health = await fetch(`${url}/health`)
+  expect(await health.json()).toMatchObject({ status: 'ok', service: name })
+  const ready = await fetch(`${url}/ready`)
+  expect(ready.status).toBe(200)
+  const metrics = await fetch(`${url}/metrics`)
+  expect(metrics.headers.get('content-type')).toContain('text/plain')
+  expect(await metrics.text()).toContain(`process_cpu_seconds_total{service="${name}"}`)
+})
+
+test('while the broker is away nobody is ready, and all are when it is back', async () => {
+  const statuses = async (): Promise<number[]> =>
+    Promise.all(services.map(async (name) => (await fetch(`${stack.urlOf(name)}/ready`)).status))
+  await stack.broker.kill()
+  await eventually(async () => (await statuses()).every((status) => status === 503))
+  const reply = await fetch(`${stack.url}/ready`)
+  expect(await reply.json()).toEqual({
+    status: 'not ready',
+    reason: 'nats-server does not answer',
+  })
+  expect((await fetch(`${stack.url}/health`)).status).toBe(200)
+  await stack.broker.start()
+  await eventually(async () => (await statuses()).every((status) => status === 200))
+  using chat = await ChatSocket.open(stack)
+  chat.say(script({ text: 'back again' }))
+  await chat.turnsDone()
+  expect(chat.text).toBe('back again')
+})
+
+// The last one: by now they have logged all there is to log.
+test.each(services)('no secret is in what the %s logs and counts', async (name) => {
+  const log = await stack.log(name)
+  expect(log).toContain('"message":"ready"')
+  const metrics = await fetch(`${stack.urlOf(name)}/metrics`)
+  const health = await fetch(`${stack.urlOf(name)}/health`)
+  expect(log + (await metrics.text()) + (await health.text())).not.toContain(KEY)
+})
