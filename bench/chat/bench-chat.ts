@@ -11,7 +11,7 @@ const TOKENS_PER_SECOND = 50
 const LEVELS = [
   { chats: 1, turns: 20, tokens: 25 },
   { chats: 50, turns: 3, tokens: 100 },
-  { chats: 200, turns: 2, tokens: 100 },
+  { chats: 200, turns: 3, tokens: 100 },
 ]
 
 interface Target {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { script } from '@mcp-host/testkit'
 import { WebSocket } from 'ws'
 
@@ -34,11 +35,20 @@ export interface LoadFigures {
   readonly seconds: number
 }
 
-/** So many chats at once, each asking for a stamped answer and waiting for its end. */
+/**
+ * So many chats at once, each asking for a stamped answer and waiting for its end. They begin spread over
+ * the length of one answer, as people do.
+ */
 export async function applyLoad(load: Load): Promise<LoadFigures> {
   const sockets = await Promise.all(Array.from({ length: load.chats }, () => connect(load.url)))
   const begin = now()
-  const turns = await Promise.all(sockets.map((socket) => chat(socket, load)))
+  const answerMs = (load.tokens / load.tokensPerSecond) * 1_000
+  const turns = await Promise.all(
+    sockets.map(async (socket, index) => {
+      await delay((index / sockets.length) * answerMs)
+      return chat(socket, load)
+    }),
+  )
   const seconds = (now() - begin) / 1e6
   for (const socket of sockets) socket.close()
   return { turns: turns.flat(), seconds }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { checkGatewaySettings, gatewaySettings } from '@mcp-host/gateway/config'
+import { gatewaySettings } from '@mcp-host/gateway/config'
 import { checkWorkerSettings, workerSettings } from '@mcp-host/llm-worker/config'
 import { supervisorSettings } from '@mcp-host/mcp-supervisor/config'
 import { orchestratorSettings } from '@mcp-host/orchestrator/config'
@@ -27,7 +27,7 @@ export const ALL_SETTINGS: readonly {
 }[] = [
   { name: 'starter', settings: starterSettings },
   { name: 'every service', settings: baseSettings },
-  { name: 'gateway', settings: gatewaySettings, check: checkGatewaySettings },
+  { name: 'gateway', settings: gatewaySettings },
   { name: 'orchestrator', settings: orchestratorSettings },
   { name: 'mcp-supervisor', settings: supervisorSettings },
   { name: 'llm-worker', settings: workerSettings, check: checkWorkerSettings },

@@ -81,6 +81,8 @@ class NatsBus implements Bus {
   readonly catalog: NatsCatalog
   readonly #connection: NatsConnection
   readonly #warn: (error: unknown, action: string) => void
+  /** Live events of this round of the event loop: they leave in one write, which is what costs. */
+  #outbox: { subject: string; data: Uint8Array }[] = []
 
   constructor(
     id: string,
@@ -154,7 +156,16 @@ class NatsBus implements Bus {
     payload: Payload,
   ): void {
     const subject = fillSubject(contract.subject, params)
-    this.#connection.publish(subject, encode(contract.payload, payload, contract.subject))
+    this.#outbox.push({ subject, data: encode(contract.payload, payload, contract.subject) })
+    if (this.#outbox.length === 1) setImmediate(() => this.#sendOutbox())
+  }
+
+  #sendOutbox(): void {
+    const messages = this.#outbox
+    this.#outbox = []
+    // Live events may be lost, also at the end.
+    if (this.#connection.isClosed()) return
+    for (const { subject, data } of messages) this.#connection.publish(subject, data)
   }
 
   async ping(): Promise<void> {

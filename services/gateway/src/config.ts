@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Config, CrossCheck } from '@mcp-host/service'
+import type { Config } from '@mcp-host/service'
 import { setting, values } from '@mcp-host/service'
 
 /** Settings of the gateways. */
@@ -12,13 +12,21 @@ export const gatewaySettings = {
   }),
   host: setting({
     env: 'HOST',
-    schema: values.text,
+    schema: values.text.refine(
+      isLoopback,
+      'must be a loopback address (127.0.0.1, ::1, localhost), as there is no authentication yet',
+    ),
     default: '127.0.0.1',
     describe: 'Address the gateway listens on. Only loopback until clients have to authenticate.',
   }),
   allowedOrigins: setting({
     env: 'ALLOWED_ORIGINS',
-    schema: values.list,
+    schema: values.list.superRefine((origins, context) => {
+      const faulty = origins.filter((each) => URL.parse(each)?.origin !== each)
+      if (faulty.length === 0) return
+      const message = `${faulty.join(', ')} must be scheme://host[:port] and nothing more`
+      context.addIssue({ code: 'custom', message })
+    }),
     default: '',
     describe:
       'Web origins, besides those on loopback, whose pages may connect; by commas, as https://chat.example.com.',
@@ -32,24 +40,6 @@ export const gatewaySettings = {
 }
 
 export type GatewayConfig = Config<typeof gatewaySettings>
-
-export const checkGatewaySettings: CrossCheck<typeof gatewaySettings> = ({
-  host,
-  allowedOrigins,
-}) => {
-  const problems: string[] = []
-  if (!isLoopback(host)) {
-    problems.push(
-      `HOST=${host}: must be a loopback address (127.0.0.1, ::1, localhost), as there is no authentication yet`,
-    )
-  }
-  for (const origin of allowedOrigins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      problems.push(`ALLOWED_ORIGINS: ${origin} must be scheme://host[:port] and nothing more`)
-    }
-  }
-  return problems
-}
 
 /** Whether a host name or address can only mean this machine. */
 export function isLoopback(host: string): boolean {
