@@ -11,13 +11,20 @@ const echo = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
 }
 
+const slow = { name: 'slow', inputSchema: { type: 'object' }, delayMs: 6_000 }
+
 let stack: Stack
 let bus: Bus
 beforeAll(async () => {
-  stack = await startStack({ tools: [echo] })
+  stack = await startStack({ tools: [echo, slow] })
   bus = await stack.broker.connect()
 })
 afterAll(() => stack[Symbol.asyncDispose]())
+
+/** How often a tool was really called. */
+async function calls(tool: string): Promise<number> {
+  return (await stack.journal()).filter((each) => each.tool === tool).length
+}
 
 /** A turn that uses all four services. */
 const turn = (answer: string): string =>
@@ -88,6 +95,44 @@ test('a turn whose orchestrator is killed in mid-answer goes on and loses nothin
   await chat.turnsDone()
   expect(chat.frames.some(({ type }) => type === 'reset')).toBe(false)
   expect(chat.text.trim()).toBe(Array.from({ length: 100 }, (_, index) => `w${index}`).join(' '))
+})
+
+test('a tool that is running when its orchestrator is killed runs once, and its answer is used', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say(script({ calls: [{ name: 'test__slow', arguments: {} }] }, { text: 'it is done' }))
+  await eventually(async () => (await calls('slow')) === 1)
+  await stack.kill('orchestrator')
+  await stack.restart('orchestrator')
+  await chat.turnsDone()
+  expect(chat.text).toBe('it is done')
+  expect(await calls('slow')).toBe(1)
+})
+
+test('a tool that is running when its supervisor is killed is not repeated, and that is said', async () => {
+  using chat = await ChatSocket.open(stack)
+  const before = await calls('slow')
+  chat.say(script({ calls: [{ name: 'test__slow', arguments: {} }] }, { text: 'so be it' }))
+  await eventually(async () => (await calls('slow')) === before + 1)
+  await stack.kill('mcp-supervisor')
+  await stack.restart('mcp-supervisor')
+  await chat.turnsDone()
+  expect(chat.text).toBe('so be it')
+  expect(await calls('slow')).toBe(before + 1)
+  const result = chat.events.find(
+    (event) => event.type === 'tool' && event.payload.state === 'result',
+  )
+  expect(result?.payload).toMatchObject({ outcome: 'unknown', server: 'test', tool: 'slow' })
+})
+
+test('after kill -9 of nats-server alone and its restart the chat goes on', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say(turn('before'))
+  await chat.turnsDone()
+  await stack.broker.kill()
+  chat.say(turn('while away'))
+  await stack.broker.start()
+  await chat.turnsDone(2)
+  expect(chat.text).toBe('beforewhile away')
 })
 
 test('after kill -9 of everything and a restart the sessions are there', async () => {

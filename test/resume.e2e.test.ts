@@ -98,6 +98,13 @@ test('a socket that joins between turns gets only what is new', async () => {
   expect(late.text).toBe('new')
 })
 
+test('a cursor that lies beyond the log is refused, instead of waiting for what has passed', async () => {
+  using one = await ChatSocket.open(stack)
+  using lost = ChatSocket.start({ ...stack, sessionId: one.sessionId, after: '999999999.1.-.0' })
+  expect(await lost.hasClosed()).toMatchObject({ code: 1008 })
+  expect(lost.frames[0]).toMatchObject({ payload: { state: 'error' } })
+})
+
 test('leaving does not cancel: the turn is complete for who comes back after its end', async () => {
   const one = await ChatSocket.open(stack)
   one.say(script({ tokens: 40, tokensPerSecond: 80 }))

@@ -179,17 +179,6 @@ describe('a gateway that is told to stop', () => {
     expect((await process.gone).code).toBe(0)
   })
 
-  test('tells all, also when the id of one is too long for a close frame', async () => {
-    const { url, process } = await stack.add('gateway')
-    const after = '999999999999999.999999.999999999999999.999999999999'
-    using first = await ChatSocket.open({ url, sessionId: 'x'.repeat(64), after })
-    using last = await ChatSocket.open({ url })
-    process.signal('SIGTERM')
-    expect(await first.hasClosed()).toEqual({ code: 1012, reason: '' })
-    expect(await last.hasClosed()).toMatchObject({ code: 1012 })
-    expect(first.frames.at(-1)).toMatchObject({ id: after, payload: { state: 'reconnecting' } })
-  })
-
   test('is not held up by a client that does not hear it', async () => {
     // With pings at their usual pace: else these end such a client.
     await using slow = await startStack()

@@ -37,7 +37,7 @@ async function main(): Promise<number> {
 /** Where the gateway is: written down by the starter, else as the settings say. */
 function gatewayUrl(): string {
   const root = join(import.meta.dirname, '..')
-  const env = readEnv(process.env, join(root, '.env'))
+  const env = readEnv(process.env, root)
   const written = readRunFile(resolve(root, env['DATA_DIR'] || '.data'))?.url
   return written || `http://127.0.0.1:${env['PORT'] || 3000}`
 }
@@ -50,6 +50,7 @@ async function ask(
 ): Promise<number> {
   const printer = new TranscriptPrinter((text) => process.stdout.write(text))
   const { promise, resolve: end } = Promise.withResolvers<number>()
+  const asked = crypto.randomUUID()
   // In an earlier session other turns may be under way.
   let isMine = false
   const client = new ChatClient({
@@ -73,7 +74,7 @@ async function ask(
     },
   })
   await connectOrExplain(client)
-  const asked = client.say(question)
+  client.say(question, asked)
   const code = await promise
   client.close()
   return code

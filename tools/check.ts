@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { z } from 'zod'
+import { ALL_SETTINGS } from './host/settings.ts'
 import { lifelineSignal } from './lifeline.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -51,14 +52,8 @@ async function main(filters: readonly string[]): Promise<number> {
 
 /** All at once; each one's output comes in one piece when it has ended. Answers with the number that failed. */
 async function runStaticSteps(): Promise<number> {
-  const steps = staticSteps.filter(({ command }) => isPresent(command))
-  const verdicts = await Promise.all(steps.map((step) => runStep(step)))
+  const verdicts = await Promise.all(staticSteps.map((step) => runStep(step)))
   return verdicts.filter((isGood) => !isGood).length
-}
-
-/** The documents' generator may not be there yet. */
-function isPresent([program, script]: Step['command']): boolean {
-  return program !== 'node' || existsSync(join(root, script!))
 }
 
 async function runStep({ name, command }: Step): Promise<boolean> {
@@ -155,21 +150,14 @@ function stop(exitCode: number): void {
 
 /** Without the developer's own settings, which must not decide whether a test passes. */
 function testEnvironment(outer: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const settings = new Set([
-    'DATA_DIR',
-    'DEFAULT_TOOL_TIMEOUT_MS',
-    'HOST',
-    'LLM_MODEL',
-    'LLM_PROVIDER',
-    'LOG_LEVEL',
-    'MAX_TOOL_CALLS',
-    'MCP_HOST_LIFELINE_FD',
-    'MCP_JSON_PATH',
-    'NATS_URL',
-    'NODE_ENV',
-    'PORT',
-    'SYSTEM_PROMPT',
-  ])
+  const tools = ['NATS_SERVER_BIN', 'MCP_HOST_CACHE']
+  const settings = new Set(
+    ALL_SETTINGS.flatMap((each) => Object.values(each.settings).map(({ env: name }) => name)),
+  )
+  for (const name of [...tools, 'NODE_ENV', 'MCP_HOST_LIFELINE_FD']) {
+    if (tools.includes(name)) settings.delete(name)
+    else settings.add(name)
+  }
   const isForeign = (name: string): boolean => settings.has(name) || name.endsWith('_API_KEY')
   const kept = Object.entries(outer).filter(([name]) => !isForeign(name))
   const binaries = join(root, 'node_modules', '.bin')

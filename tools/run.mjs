@@ -1,7 +1,7 @@
 // The way in on a bare machine: plain JavaScript that an older Node runs too. It provides what is missing, then hands
 // over to TypeScript under the right Node.
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { launch } from './provision/launch.mjs'
 import { provideNatsServer } from './provision/nats-server.mjs'
@@ -86,8 +86,8 @@ async function provide(command) {
 /** Whether a setting is made in the environment or in the `.env` file. */
 function hasSetting(name) {
   if (process.env[name] !== undefined) return process.env[name] !== ''
-  const file = join(root, '.env')
-  const setting = new RegExp(`^\\s*(export\\s+)?${name}\\s*=\\s*\\S`, 'm')
+  const file = resolve(root, process.env.ENV_FILE || '.env')
+  const setting = new RegExp(`^[ \\t]*(export[ \\t]+)?${name}[ \\t]*=[ \\t]*[^\\s#"']`, 'm')
   return existsSync(file) && setting.test(readFileSync(file, 'utf8'))
 }
 

@@ -34,8 +34,8 @@ async function main(args: readonly string[]): Promise<number> {
   const stop = stopSignal()
   try {
     if (args.length > 0) throw new StartError(`unknown argument ${args[0]}\n\n${usage()}`, 2)
-    const env = readEnv(process.env, join(root, '.env'))
-    await checkSettings(env)
+    const env = readEnv(process.env, root)
+    const servers = await checkSettings(env)
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
     await using _lock = await lockOrExplain(dataDir)
@@ -47,8 +47,9 @@ async function main(args: readonly string[]): Promise<number> {
       dataDir,
       natsServerBin: process.env['NATS_SERVER_BIN'],
       say,
+      signal: stop,
     })
-    await showCapabilities(running.url, stop)
+    await showCapabilities(running.url, servers, stop)
     if (!stop.aborted) {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
       say('ready', `${running.url}   (after ${seconds} s)`)
@@ -72,14 +73,17 @@ function say(about: string, what: string): void {
   process.stdout.write(`${about.padEnd(20)}${what}\n`)
 }
 
-async function checkSettings(env: Env): Promise<void> {
+/** Answers with the names of the MCP servers that are configured. */
+async function checkSettings(env: Env): Promise<string[]> {
   const problems = settingProblems(env)
   const mcpJson = resolve(root, env['MCP_JSON_PATH'] || 'mcp.json')
-  await loadMcpConfig(mcpJson, env).catch((error: unknown) => {
+  try {
+    const { servers } = await loadMcpConfig(mcpJson, env)
+    if (problems.length === 0) return Object.keys(servers)
+  } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     problems.push(error.message)
-  })
-  if (problems.length === 0) return
+  }
   const list = problems.map((problem) => `  ${problem.replaceAll('\n', '\n  ')}`).join('\n')
   throw new StartError(`Faulty settings:\n${list}\nSee docs/config.md.`, 2)
 }
@@ -113,22 +117,30 @@ async function checkPort(host: string, port: number): Promise<void> {
 }
 
 /** Shows the model and each MCP server as it becomes ready. */
-async function showCapabilities(url: string, stop: AbortSignal): Promise<void> {
+async function showCapabilities(
+  url: string,
+  expected: readonly string[],
+  stop: AbortSignal,
+): Promise<void> {
   const shown = new Set<string>()
   const giveUpAt = Date.now() + SERVERS_LIMIT_MS
   while (!stop.aborted && Date.now() < giveUpAt) {
-    const { model, servers } = await fetchHealth(url)
+    // A gateway that just died is started again.
+    const { model, servers } = await fetchHealth(url).catch(() => ({
+      model: undefined,
+      servers: [],
+    }))
     if (model !== undefined && !shown.has('model')) {
       shown.add('model')
       say('model', `${model.model} (${model.provider})`)
       if (model.notice !== undefined) say('', model.notice)
     }
     for (const { server, state, error, tools } of servers) {
-      if (state === 'starting' || shown.has(server)) continue
-      shown.add(server)
+      if (state === 'starting' || shown.has(`server ${server}`)) continue
+      shown.add(`server ${server}`)
       say(`server ${server}`, state === 'ready' ? `${tools} tools` : `${state}: ${error ?? ''}`)
     }
-    if (model !== undefined && servers.every(({ state }) => state !== 'starting')) return
+    if (shown.has('model') && expected.every((name) => shown.has(`server ${name}`))) return
     await delay(50)
   }
 }

@@ -3,6 +3,8 @@ import type { SessionEvent } from '@mcp-host/contracts'
 import { Down } from '@mcp-host/contracts'
 
 const RECONNECT_LIMIT_MS = 30_000
+/** Close code of a gateway that finds the query faulty. */
+const REFUSED = 1008
 
 export interface ChatClientOptions {
   /** Of the gateway. */
@@ -23,6 +25,7 @@ export class ChatClient {
   #sessionId: string | undefined
   #lastId: string | undefined
   #isClosed = false
+  #isRefused = false
   /** Sent and not yet accepted: sent again after a reconnect; the id makes it count once. */
   readonly #unaccepted = new Map<string, string>()
 
@@ -41,13 +44,14 @@ export class ChatClient {
     socket.addEventListener('message', ({ data }) => {
       const frame = Down.parse(JSON.parse(String(data)))
       if (frame.type === 'connection' && frame.payload.state === 'error') {
-        this.#isClosed = true
         reject(new Error(frame.payload.message))
-      }
-      if (this.#take(frame)) resolve()
+      } else if (this.#take(frame)) resolve()
     })
     socket.addEventListener('error', () => reject(new Error(`no gateway answers at ${url.origin}`)))
-    socket.addEventListener('close', () => {
+    socket.addEventListener('close', ({ code }) => {
+      reject(new Error(`the gateway at ${url.origin} closed the connection`))
+      // It will refuse the same again.
+      if (code === REFUSED) this.#isRefused = true
       if (!this.#isClosed && this.#socket === socket) void this.#reconnect()
     })
     await promise
@@ -55,12 +59,10 @@ export class ChatClient {
     for (const id of this.#unaccepted.keys()) this.#send(id)
   }
 
-  /** Says something; it is answered by events. Returns the message's id. */
-  say(text: string): string {
-    const id = crypto.randomUUID()
+  /** Says something; it is answered by events. */
+  say(text: string, id: string = crypto.randomUUID()): void {
     this.#unaccepted.set(id, text)
     this.#send(id)
-    return id
   }
 
   close(): void {
@@ -107,15 +109,17 @@ export class ChatClient {
   async #reconnect(): Promise<void> {
     this.#options.onConnection('The connection is lost; connecting again')
     const giveUpAt = Date.now() + RECONNECT_LIMIT_MS
-    while (!this.#isClosed && Date.now() < giveUpAt) {
+    let reason = 'the gateway did not come back'
+    while (!this.#isClosed && !this.#isRefused && Date.now() < giveUpAt) {
       await delay(250)
       try {
         await this.connect()
         return
-      } catch {
+      } catch (error) {
         // Not there yet: that is why there is a next time.
+        reason = error instanceof Error ? error.message : String(error)
       }
     }
-    if (!this.#isClosed) this.#options.onRefused('the gateway did not come back')
+    if (!this.#isClosed) this.#options.onRefused(reason)
   }
 }

@@ -27,7 +27,7 @@ export function envExample(): string {
   const sections = ALL_SETTINGS.map(({ name, settings }) => {
     const lines = Object.values(settings)
       // Only for processes that are started by hand.
-      .filter(({ env }) => env !== 'RUN_FILE')
+      .filter(({ env }) => env !== 'READY_FILE')
       .map(({ env, default: fallback = '', describe }) => `# ${describe}\n#${env}=${fallback}\n`)
     return `## ${name}\n\n${lines.join('\n')}`
   })

@@ -1,24 +1,19 @@
-import { mkdir, open, readFile, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { acquireLock } from '../provision/lock.mjs'
 
-/** Two hosts on the same data would destroy it: only one may hold the folder. */
+/** Two hosts on the same data would destroy it: only one may hold the folder. Throws `DataDirInUse`. */
 export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
   await mkdir(dataDir, { recursive: true })
   const file = join(dataDir, 'lock')
-  for (;;) {
-    try {
-      const lock = await open(file, 'wx')
-      await lock.writeFile(String(process.pid))
-      await lock.close()
-      return { [Symbol.asyncDispose]: () => rm(file, { force: true }) }
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
-    const owner = Number(await readFile(file, 'utf8').catch(() => ''))
-    if (owner > 0 && isAlive(owner)) throw new DataDirInUse(dataDir, owner)
-    // Its owner died without letting go.
-    await rm(file, { force: true })
+  let owner = acquireLock(file)
+  if (owner === process.pid) {
+    // Left by an earlier process that had our number, as happens in containers.
+    await rm(file)
+    owner = acquireLock(file)
   }
+  if (owner !== undefined) throw new DataDirInUse(dataDir, owner)
+  return { [Symbol.asyncDispose]: () => rm(file, { force: true }) }
 }
 
 /** Another host holds the data folder. */
@@ -29,15 +24,5 @@ export class DataDirInUse extends Error {
   constructor(dataDir: string, pid: number) {
     super(`${dataDir} is in use by process ${pid}`)
     this.pid = pid
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // There, but somebody else's.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

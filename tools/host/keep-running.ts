@@ -40,6 +40,8 @@ export async function keepRunning<T extends Startable>(options: KeepOptions<T>):
       const next = await startAgain()
       if (next === undefined) return
       current = next
+      // Stopping began while it was starting.
+      if (stopping.signal.aborted) return
       onRestart(next)
     }
   }

@@ -19,6 +19,8 @@ export interface HostOptions {
   /** The nats-server program; not needed when `NATS_URL` is set. */
   readonly natsServerBin: string | undefined
   readonly say: Say
+  /** Gives up starting. */
+  readonly signal: AbortSignal
 }
 
 export interface RunningHost extends AsyncDisposable {
@@ -32,6 +34,7 @@ export async function runHost({
   dataDir,
   natsServerBin,
   say,
+  signal,
 }: HostOptions): Promise<RunningHost> {
   await using stack = new AsyncDisposableStack()
   // Whatever happens to this process: nothing outlives it.
@@ -45,17 +48,16 @@ export async function runHost({
 
   const natsUrl = env['NATS_URL'] || (await startBroker())
   const port = env['PORT'] === '0' ? String(await freePort()) : env['PORT']
-  const keepers = await Promise.all(SERVICES.map((name) => keepService(name)))
-  const [gateway] = keepers
+  const others = SERVICES.filter((name) => name !== 'gateway')
+  const services = stack.use(new Together())
+  // Used last and so closed first: clients are sent away before there is nobody to serve them.
+  const edge = stack.use(new Together())
+  await unless(signal, [keep('gateway', edge), ...others.map((name) => keep(name, services))])
   say('services', SERVICES.join(', '))
-  // Closed in this order: first the edge, last who runs the tools.
-  stack.defer(async () => {
-    for (const keeper of keepers) await keeper[Symbol.asyncDispose]()
-  })
   await note()
   const open = stack.move()
   return {
-    url: gateway?.first.url ?? '',
+    url: processes.get('gateway')?.url ?? '',
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
 
@@ -86,7 +88,7 @@ export async function runHost({
     return keeper.first.url
   }
 
-  async function keepService(name: ServiceName) {
+  async function keep(name: ServiceName, together: Together): Promise<void> {
     const folder = join(dataDir, 'processes')
     const own = { ...environmentOf(name, env), NATS_URL: natsUrl, PORT: port }
     const remember = ({ pid, url }: { pid: number; url: string }): unknown =>
@@ -97,8 +99,37 @@ export async function runHost({
       onRestart: (service) => void (remember(service), note()),
       say,
     })
+    together.add(keeper)
     remember(keeper.first)
-    return keeper
+  }
+}
+
+/** Things that are closed at the same time, also those that are added when it is too late. */
+class Together implements AsyncDisposable {
+  readonly #parts: AsyncDisposable[] = []
+  #isClosed = false
+
+  add(part: AsyncDisposable): void {
+    this.#parts.push(part)
+    if (this.#isClosed) void part[Symbol.asyncDispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(this.#parts.map((part) => part[Symbol.asyncDispose]()))
+  }
+}
+
+/** All of them, or as soon as the signal aborts its reason as an error. */
+async function unless(signal: AbortSignal, work: readonly Promise<unknown>[]): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort)
+  if (signal.aborted) onAbort()
+  try {
+    await Promise.race([Promise.all(work), aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }
 

@@ -11,9 +11,9 @@ export type ServiceName = (typeof SERVICES)[number]
 const root = join(import.meta.dirname, '..', '..')
 const READY_LIMIT_MS = 90_000
 /** What a service takes to finish what is in hand, and a little more. */
-const STOP_GRACE_MS = 15_000
+const STOP_GRACE_MS = 17_000
 
-const RunFile = z.object({ name: z.string(), pid: z.number(), url: z.string() })
+const ReadyFile = z.object({ name: z.string(), pid: z.number(), url: z.string() })
 
 export interface ServiceProcess {
   readonly name: string
@@ -40,21 +40,22 @@ export async function startService(
   guardian: Guardian,
   { name, env, folder, instance = name, cwd = root }: ServiceOptions,
 ): Promise<ServiceProcess> {
-  const runFile = join(folder, `${instance}.json`)
+  const readyFile = join(folder, `${instance}.json`)
   const logFile = join(folder, `${instance}.log`)
-  await mkdir(dirname(runFile), { recursive: true })
-  await rm(runFile, { force: true })
+  await mkdir(dirname(readyFile), { recursive: true })
+  await rm(readyFile, { force: true })
   const log = await open(logFile, 'a', 0o600)
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => log.close())
   const child = await spawnGuarded(guardian, {
     command: process.execPath,
     args: [join(root, 'services', name, 'src', 'main.ts')],
     cwd,
-    env: { ...env, RUN_FILE: runFile },
+    env: { ...env, READY_FILE: readyFile },
     stdin: 'ignore',
     stdout: log.fd,
     stderr: log.fd,
   })
-  await log.close()
   let hasEnded = false
   void child.exited.then(() => {
     hasEnded = true
@@ -63,9 +64,9 @@ export async function startService(
     void (await stopProcess(child, { graceMs: STOP_GRACE_MS }))
   const giveUpAt = Date.now() + READY_LIMIT_MS
   while (!hasEnded && Date.now() < giveUpAt) {
-    const text = await readFile(runFile, 'utf8').catch(() => undefined)
+    const text = await readFile(readyFile, 'utf8').catch(() => undefined)
     if (text !== undefined) {
-      const { url } = RunFile.parse(JSON.parse(text))
+      const { url } = ReadyFile.parse(JSON.parse(text))
       return { name, pid: child.pid, url, process: child, stop }
     }
     await delay(15)

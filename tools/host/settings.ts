@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { gatewaySettings } from '@mcp-host/gateway/config'
 import { checkWorkerSettings, workerSettings } from '@mcp-host/llm-worker/config'
@@ -14,6 +15,23 @@ export const starterSettings = {
     schema: values.text,
     default: '.data',
     describe: 'Folder for all that `npm start` keeps: the sessions, logs and what runs.',
+  }),
+  envFile: setting({
+    env: 'ENV_FILE',
+    schema: values.text,
+    default: '.env',
+    describe: 'File with further settings; only read from the environment.',
+  }),
+  natsServerBin: setting({
+    env: 'NATS_SERVER_BIN',
+    schema: values.text.optional(),
+    describe: 'The nats-server program to run, instead of one that is found or fetched.',
+  }),
+  cache: setting({
+    env: 'MCP_HOST_CACHE',
+    schema: values.text.optional(),
+    describe:
+      "Folder for what is fetched: Node, pnpm, nats-server. Default: the user's cache folder.",
   }),
 }
 
@@ -33,8 +51,9 @@ export const ALL_SETTINGS: readonly {
   { name: 'llm-worker', settings: workerSettings, check: checkWorkerSettings },
 ]
 
-/** The environment, with what a `.env` file adds to it. */
-export function readEnv(outer: Env, file: string): Env {
+/** The environment, with what the `.env` file of a folder adds to it. */
+export function readEnv(outer: Env, folder: string): Env {
+  const file = resolve(folder, outer['ENV_FILE'] || '.env')
   const fromFile = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
   return { ...fromFile, ...outer }
 }

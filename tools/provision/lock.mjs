@@ -6,11 +6,7 @@ const pollMs = 100
 /** Runs `work` while holding the lock file; `onWait` is called once if another process holds it. */
 export async function withLock(lock, work, onWait = () => {}) {
   let hasWaited = false
-  while (!tryAcquire(lock)) {
-    if (isAbandoned(lock)) {
-      breakLock(lock)
-      continue
-    }
+  while (acquireLock(lock) !== undefined) {
     if (!hasWaited) onWait()
     hasWaited = true
     await sleep(pollMs)
@@ -20,6 +16,16 @@ export async function withLock(lock, work, onWait = () => {}) {
   } finally {
     rmSync(lock, { force: true })
   }
+}
+
+/** Takes the lock file, also from an owner that is dead; else answers with the pid of its owner. */
+export function acquireLock(lock) {
+  while (!tryAcquire(lock)) {
+    const owner = ownerOf(lock)
+    if (owner !== undefined) return owner
+    breakLock(lock)
+  }
+  return undefined
 }
 
 /** A link appears with its content, so nobody ever sees a lock without an owner. */
@@ -37,12 +43,24 @@ function tryAcquire(lock) {
   }
 }
 
-function isAbandoned(lock) {
+/** The living process that holds the lock. */
+function ownerOf(lock) {
+  const owner = readOwner(lock)
+  if (!(owner > 0)) return undefined
   try {
-    process.kill(Number(readFileSync(lock, 'utf8')), 0)
-    return false
+    process.kill(owner, 0)
+    return owner
   } catch (error) {
-    return error.code === 'ESRCH'
+    return error.code === 'ESRCH' ? undefined : owner
+  }
+}
+
+function readOwner(lock) {
+  try {
+    return Number(readFileSync(lock, 'utf8'))
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
   }
 }
 
@@ -51,7 +69,7 @@ function breakLock(lock) {
   try {
     renameSync(lock, aside)
     // Another process may have broken it first and locked it anew: then this took a living lock, and gives it back.
-    if (!isAbandoned(aside)) linkSync(aside, lock)
+    if (ownerOf(aside) !== undefined) linkSync(aside, lock)
   } catch (error) {
     if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error
   } finally {

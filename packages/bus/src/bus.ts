@@ -93,6 +93,9 @@ export interface SessionLog {
   /** The entries after a sequence, in order, all there were when it was called. */
   read(session: SessionId, after: number): Promise<LogEntry[]>
 
+  /** The last sequence of the session's log, 0 when it is empty. */
+  lastSequence(session: SessionId): Promise<number>
+
   /** The last step of the session's turns, if there was one. */
   lastTurnEvent(session: SessionId): Promise<LogEntry | undefined>
 

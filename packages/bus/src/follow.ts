@@ -54,6 +54,8 @@ export async function* followSession(
         continue
       }
       if (queue.length === 0) {
+        // The abort may have come while the reader was busy with the last item.
+        if (signal.aborted) return
         await new Promise<void>((resolve) => {
           wake = resolve
         })

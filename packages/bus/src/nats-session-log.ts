@@ -93,6 +93,10 @@ export class NatsSessionLog implements SessionLog {
     }
   }
 
+  async lastSequence(session: SessionId): Promise<number> {
+    return (await this.#last(sessionLogSubjects(session)))?.seq ?? 0
+  }
+
   async lastTurnEvent(session: SessionId): Promise<LogEntry | undefined> {
     const message = await this.#last(factSubject(session, 'turn'))
     return message === null ? undefined : parseStored(message)
@@ -182,7 +186,7 @@ export class NatsSessionLog implements SessionLog {
           onDelta(decode(textDelta.payload, data, 'text delta')),
         ),
       read: (after) => this.read(session, after),
-      last: async () => (await this.#last(sessionLogSubjects(session)))?.seq ?? 0,
+      last: () => this.lastSequence(session),
       warn: (error) => {
         if (!connection.isClosed()) warn(error, 'follow session')
       },

@@ -66,6 +66,7 @@ export class BusError extends Error {
     const issue = error.issues[0]
     const field = issue === undefined ? '' : issue.path.join('.')
     const at = field === '' ? what : `${what}: ${field}`
-    return new BusError('invalid', `${at}: ${issue?.message ?? 'not valid'}`, { field })
+    const message = `${at}: ${issue?.message ?? 'not valid'}`
+    return new BusError('invalid', message, field === '' ? {} : { field })
   }
 }

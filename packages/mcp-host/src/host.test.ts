@@ -306,8 +306,12 @@ describe('a tool call', () => {
       server: 'echo',
       message: 'the server "echo" exited with code 3',
     }
-    expect(await never).toMatchObject({ ...expected, tool: 'never', requestId: 'r3' })
-    expect(await crash).toMatchObject({ ...expected, tool: 'crash' })
+    const during = {
+      ...expected,
+      message: `${expected.message}; whether the tool took effect is not known`,
+    }
+    expect(await never).toMatchObject({ ...during, tool: 'never', requestId: 'r3' })
+    expect(await crash).toMatchObject({ ...during, tool: 'crash' })
     expect(find('echo')).toMatchObject({ state: 'unavailable', tools: [], error: expected })
     expect(find('echo')?.pid).toBeUndefined()
     await expect(host.callTool('echo.echo', { text: '' })).rejects.toMatchObject(expected)

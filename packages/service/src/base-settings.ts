@@ -1,11 +1,22 @@
+import { parseNatsUrl } from '@mcp-host/bus'
 import { z } from 'zod'
 import { setting, values } from './settings.ts'
+
+function isNatsUrl(url: string): boolean {
+  try {
+    parseNatsUrl(url)
+    return true
+  } catch {
+    // Whatever is wrong with it, the remedy is the same.
+    return false
+  }
+}
 
 /** What every process of the host can be told. */
 export const baseSettings = {
   natsUrl: setting({
     env: 'NATS_URL',
-    schema: values.text,
+    schema: values.text.refine(isNatsUrl, 'must be nats://[token@]host:port'),
     default: 'nats://127.0.0.1:4222',
     describe:
       'nats-server with JetStream, as nats://[token@]host:port; several by commas. `npm start` runs its own when this is not set.',
@@ -19,9 +30,10 @@ export const baseSettings = {
     default: 'info',
     describe: 'Least severe level that is logged.',
   }),
-  runFile: setting({
-    env: 'RUN_FILE',
+  readyFile: setting({
+    env: 'READY_FILE',
     schema: values.text.optional(),
-    describe: 'File that gets the pid and URL of the process once it is ready.',
+    describe:
+      'File that gets the pid and URL of the process once it is ready; `npm start` sets it.',
   }),
 }

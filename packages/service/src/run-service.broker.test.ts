@@ -26,7 +26,7 @@ interface RunFile {
 
 async function startReady(env: Record<string, string> = {}) {
   const path = join(folder.path, `run-${++files}.json`)
-  const service = await FixtureService.start({ NATS_URL: broker.url, RUN_FILE: path, ...env })
+  const service = await FixtureService.start({ NATS_URL: broker.url, READY_FILE: path, ...env })
   const written = await eventually(() => readFile(path, 'utf8').catch(() => undefined))
   return { service, run: JSON.parse(written) as RunFile }
 }

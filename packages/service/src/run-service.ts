@@ -78,8 +78,8 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     const operations: OperationsDeps = { service: name, metrics, ready: () => bus.ping() }
     const service = stack.use(await options.create({ bus, logger, metrics, operations }, config))
     const url = service.url ?? stack.use(await listenOperations(operations)).url
-    if (base.runFile !== undefined)
-      await writeRunFile(base.runFile, { name, pid: process.pid, url })
+    if (base.readyFile !== undefined)
+      await writeReadyFile(base.readyFile, { name, pid: process.pid, url })
     logger.info({ component: 'service', action: 'ready', url }, 'ready')
     await aborted(stop.signal)
     const drained = service.drain().catch((err: unknown) => {
@@ -152,7 +152,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-async function writeRunFile(path: string, content: object): Promise<void> {
+async function writeReadyFile(path: string, content: object): Promise<void> {
   // Renamed into place, so that whoever waits for it never reads half of it.
   await writeFile(`${path}.${process.pid}`, JSON.stringify(content))
   await rename(`${path}.${process.pid}`, path)

@@ -27,7 +27,8 @@ export async function runProgram(
     command: process.execPath,
     args: [join(root, 'tools', 'run.mjs'), ...args],
     cwd: root,
-    env: { ...inherited(), ...env },
+    // Not the settings of whoever runs the tests.
+    env: { ...inherited(), ENV_FILE: 'none', ...env },
     stdin: 'ignore',
   })
   let output = ''

@@ -38,7 +38,11 @@ function hostWith(...snapshots: Partial<ServerSnapshot>[]): MCPHost {
   } as unknown as MCPHost
 }
 
-const quiet = { signal: AbortSignal.any([]), warn: (): void => undefined }
+const quiet = {
+  signal: AbortSignal.any([]),
+  warn: (): void => undefined,
+  onPublished: (): void => undefined,
+}
 
 test('every change of a server is published, with what others need of its tools', async () => {
   const inputSchema = { type: 'object' as const }

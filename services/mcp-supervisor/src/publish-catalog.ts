@@ -10,13 +10,22 @@ const RETRY_MS = 500
 export async function publishCatalog(
   catalog: Catalog,
   host: MCPHost,
-  { signal, warn }: { signal: AbortSignal; warn: (error: unknown) => void },
+  {
+    signal,
+    warn,
+    onPublished,
+  }: {
+    signal: AbortSignal
+    warn: (error: unknown) => void
+    onPublished: (entry: ServerEntry) => void
+  },
 ): Promise<void> {
   for await (const snapshot of host.serverChanges({ signal })) {
     const entry = toEntry(snapshot)
     while (!signal.aborted) {
       try {
         await catalog.put(entry)
+        onPublished(entry)
         break
       } catch (error) {
         warn(error)

@@ -18,22 +18,29 @@ export async function createSupervisor(
   await removeStale(bus.catalog, names)
 
   const host = new MCPHost({ env, logger, startPolicy: 'best-effort', defaultToolTimeoutMs })
-  const starting = host.initialize(mcpConfig)
+  // Their faults are in the catalog and the log; a slow one must not hold up the others.
+  host.initialize(mcpConfig).catch((err: unknown) => {
+    logger.error({ component: 'supervisor', action: 'initialize', err }, 'could not start servers')
+  })
+  const running = new Set<Promise<void>>()
+  const deps = { bus, host, logger, events: supervisorEvents(metrics), running }
+  const queues = new Map<string, Disposable>()
+  const serve = (server: ServerName): void => {
+    const queue = bus.serve(runTool, { server }, (served) => startToolCall(deps, server, served))
+    queues.set(server, queue)
+  }
   const closed = new AbortController()
   const published = publishCatalog(bus.catalog, host, {
     signal: closed.signal,
     warn: (err) => logger.warn({ component: 'catalog', action: 'publish', err }, 'trying again'),
+    onPublished({ server, state }) {
+      // While it starts nobody answers for it: whoever calls it waits.
+      if (state !== 'starting' && !queues.has(server)) serve(server)
+    },
   })
-  await starting
-
-  const running = new Set<Promise<void>>()
-  const deps = { bus, host, logger, events: supervisorEvents(metrics), running }
-  const queues = names.map((server) =>
-    bus.serve(runTool, { server }, (served) => startToolCall(deps, server, served)),
-  )
   return {
     async drain() {
-      for (const queue of queues) queue[Symbol.dispose]()
+      for (const queue of queues.values()) queue[Symbol.dispose]()
       await Promise.all(running)
     },
     async [Symbol.asyncDispose]() {

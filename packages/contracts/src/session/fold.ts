@@ -115,7 +115,8 @@ function applyTurnEvent(state: SessionState, event: TurnEvent): void {
     }
     case 'tool-settled': {
       const call = state.calls.get(event.call)
-      if (call !== undefined) call.settled ??= { outcome: event.outcome, message: event.message }
+      if (call !== undefined && call.result === undefined)
+        call.settled ??= { outcome: event.outcome, message: event.message }
       return
     }
     case 'turn-done': {
@@ -152,7 +153,8 @@ function applyToolFact(state: SessionState, fact: ToolFact): void {
   const call = state.calls.get(fact.call)
   if (call === undefined) return
   if (fact.type === 'tool-started') call.attempt = Math.max(call.attempt, fact.attempt)
-  else call.result ??= fact
+  // The first end of a call counts, whoever reported it.
+  else if (call.settled === undefined) call.result ??= fact
 }
 
 /** The first user message whose turn is not done, as its log sequence. */

@@ -39,7 +39,8 @@ export const ToolSettled = z.object({
   type: z.literal('tool-settled'),
   ...base,
   call: ToolCallId,
-  /** What to call the tool towards the user. */
+  /** Absent when there is no such tool; `tool` is then what the model called it. */
+  server: z.string().optional(),
   tool: z.string(),
   outcome: z.enum(['refused', 'unknown']),
   message: z.string(),

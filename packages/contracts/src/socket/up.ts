@@ -5,7 +5,7 @@ import { z } from 'zod'
 const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g
 
 /** Longest user message, in UTF-16 units. */
-export const MAX_MESSAGE_LENGTH = 256 * 1024
+export const MAX_MESSAGE_LENGTH = 128 * 1024
 
 /** What the user says. Control characters are removed, broken surrogates replaced. */
 export const MessageUp = z.object({

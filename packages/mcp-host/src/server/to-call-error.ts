@@ -29,5 +29,6 @@ export function toCallError(cause: unknown, call: FailedCall): unknown {
     return new ProtocolError(`${name} answered with a malformed result`, undefined, context)
   }
   const reason = closeReason ?? 'cannot be reached'
-  return new ServerUnavailableError(`the server "${call.server}" ${reason}`, context)
+  const message = `the server "${call.server}" ${reason}; whether the tool took effect is not known`
+  return new ServerUnavailableError(message, context)
 }

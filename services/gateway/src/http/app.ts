@@ -41,7 +41,10 @@ export async function buildApp(
   app.setErrorHandler((error, request, reply) => {
     const known = isClientFault(error) ? new BusError('invalid', error.message) : error
     if (BusError.from(known).code === 'internal') {
-      logger.error({ component: 'http', action: request.url, err: error }, 'request failed')
+      logger.error(
+        { component: 'http', action: request.url.split('?')[0], err: error },
+        'request failed',
+      )
     }
     return replyError(reply, known)
   })

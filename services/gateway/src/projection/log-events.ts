@@ -53,28 +53,33 @@ function turnEvents(fact: TurnEvent): Unplaced[] {
       const message = 'The answer was interrupted and is written anew'
       return [{ type: 'reset', payload: { message } }, processing(message)]
     }
-    case 'tool-settled':
+    case 'tool-settled': {
+      const { call, server, tool, outcome, message } = fact
+      const name = server === undefined ? tool : `${server}.${tool}`
+      const content = [{ type: 'text', text: message }]
       return [
         {
           type: 'status',
           payload: {
             state: 'complete',
-            tool: fact.tool,
-            message: toolError(fact.tool, fact.message),
-            data: { content: [{ type: 'text', text: fact.message }], isError: true },
+            tool: name,
+            message: toolError(name, message),
+            data: { content, isError: true },
           },
         },
         {
           type: 'tool',
           payload: {
             state: 'result',
-            callId: fact.call,
-            tool: fact.tool,
-            outcome: fact.outcome,
-            content: [{ type: 'text', text: fact.message }],
+            callId: call,
+            ...(server === undefined ? {} : { server }),
+            tool,
+            outcome,
+            content,
           },
         },
       ]
+    }
     case 'turn-done':
       return [
         {

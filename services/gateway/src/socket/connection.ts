@@ -4,6 +4,9 @@ import type { WebSocket } from 'ws'
 /** More than this waiting in one socket, and it is not given more until it is sent. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
 
+/** So many messages of one client may wait to be stored. */
+const MAX_WAITING = 64
+
 /** What a close frame has room for. */
 const MAX_REASON_BYTES = 123
 
@@ -18,11 +21,12 @@ export class Connection {
   lastEventId: string
   /** When the messages that were accepted here and have no answer yet were sent, by their id. */
   readonly unanswered = new Map<string, number>()
-  /** The last message that is being stored: the next one waits, so that they keep their order. */
-  storing: Promise<void> = Promise.resolve()
   /** When the message was sent whose first text is awaited. */
   answering: number | undefined
   readonly #socket: WebSocket
+  /** The last piece of work for the client's frames: the next one waits, so that they keep their order. */
+  #last: Promise<void> = Promise.resolve()
+  #waiting = 0
 
   constructor(
     socket: WebSocket,
@@ -42,10 +46,24 @@ export class Connection {
       this.#socket.send(text)
       return undefined
     }
+    // Who does not read is not listened to either: its frames would only make more to send.
+    this.#socket.pause()
     return new Promise((resolve) => {
       // Called with an error when the socket closes: then nobody waits for room either.
-      this.#socket.send(text, () => resolve())
+      this.#socket.send(text, () => {
+        if (this.#waiting < MAX_WAITING) this.#socket.resume()
+        resolve()
+      })
     })
+  }
+
+  /** Does work after all that was given before. A client that is far ahead is not read from meanwhile. */
+  async inOrder(work: () => Promise<void>): Promise<void> {
+    if (++this.#waiting === MAX_WAITING) this.#socket.pause()
+    this.#last = this.#last.then(work).finally(() => {
+      if (--this.#waiting === MAX_WAITING - 1) this.#socket.resume()
+    })
+    await this.#last
   }
 
   close(code: number, reason: string): void {

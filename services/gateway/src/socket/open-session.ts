@@ -27,6 +27,10 @@ export async function openSession(
     }
     return { sessionId: newSessionId(), cursor: cursorAfter(0), isReconnect: false }
   }
+  if (after !== undefined && after.seq > (await bus.sessions.lastSequence(sessionId))) {
+    const message = 'query: after is not an event of this session; connect without it'
+    throw new BusError('invalid', message, { field: 'after' })
+  }
   const cursor = after ?? (await joinCursor(bus, sessionId))
   return { sessionId, cursor, isReconnect: after !== undefined }
 }

@@ -55,8 +55,8 @@ test.each(['', 'hello', '{"type":', 'undefined'])(
 )
 
 test.each([
-  ['no object', 'null', ''],
-  ['a list', '[]', ''],
+  ['no object', 'null', undefined],
+  ['a list', '[]', undefined],
   ['no type', {}, 'type'],
   ['an unknown type', { type: 'shout' }, 'type'],
   ['no payload', { type: 'message' }, 'payload'],

@@ -32,14 +32,8 @@ export async function serveSocket(
   socket.on('close', () => closed.abort())
   // A broken connection also closes; there is nothing else to do about it.
   socket.on('error', () => undefined)
-  // Frames that come before the session is open must not be lost.
-  const early: (() => void)[] = []
-  let onFrame = (handle: () => void): unknown => early.push(handle)
-  let connection: Connection | undefined
-  socket.on('message', (data, isBinary) =>
-    onFrame(() => connection && takeFrame(deps, connection, () => readFrame(data, isBinary))),
-  )
-
+  // Frames that come before the session is open stay where they are.
+  socket.pause()
   const opened = await openSession(bus, request.query).catch((error: unknown) =>
     BusError.from(error),
   )
@@ -49,13 +43,15 @@ export async function serveSocket(
     }
     const payload = { state: 'error' as const, message: opened.message }
     socket.send(JSON.stringify({ type: 'connection', payload }))
+    // Closing takes an answer of the client.
+    socket.resume()
     socket.close(opened.code === 'invalid' ? 1008 : 1013, opened.message.slice(0, 120))
     return
   }
   const { sessionId, cursor, isReconnect } = opened
   const userAgent = request.headers['user-agent'] ?? ''
   const id = formatCursor(cursor)
-  connection = new Connection(socket, { sessionId, userAgent, lastEventId: id })
+  const connection = new Connection(socket, { sessionId, userAgent, lastEventId: id })
   const { clientId } = connection
   const fields = { component: 'socket', sessionId, clientId }
   connections.add(connection)
@@ -72,8 +68,10 @@ export async function serveSocket(
         sessionId,
       },
     })
-    onFrame = (handle) => handle()
-    for (const handle of early) handle()
+    socket.on('message', (data, isBinary) =>
+      takeFrame(deps, connection, () => readFrame(data, isBinary)),
+    )
+    socket.resume()
     const options = { envelope: newEnvelope('local'), signal: closed.signal }
     for await (const event of followSession(bus, sessionId, cursor, options)) {
       noteFirstText(events, connection, event)

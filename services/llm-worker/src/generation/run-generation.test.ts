@@ -53,6 +53,7 @@ async function run(
     model,
     text: new GenerationText(generation),
     emit: (delta: TextDelta) => void deltas.push(delta),
+    onFailure: () => {},
     onFirstText: () => void firstTexts++,
   }
   return runGeneration(deps, request(more), { signal })

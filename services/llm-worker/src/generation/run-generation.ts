@@ -6,20 +6,22 @@ import type {
 } from '@mcp-host/contracts'
 import { BusError, toolCallId } from '@mcp-host/contracts'
 import type { Model, StreamPart } from '../model.ts'
-import { DeltaCoalescer } from './coalesce.ts'
+import { DeltaCoalescer } from './delta-coalescer.ts'
 import type { GenerationText } from './generation-text.ts'
 
 export interface RunGenerationDeps {
   readonly model: Model
   readonly text: GenerationText
   readonly emit: (delta: TextDelta) => void
+  /** Told what went wrong, with its cause; the result has only what a user may read. */
+  readonly onFailure: (error: BusError) => void
   /** Called once, when the first text or reasoning came. */
   readonly onFirstText: () => void
 }
 
 /** Runs one generation to its end. Never throws: failing and being cancelled are results. */
 export async function runGeneration(
-  { model, text, emit, onFirstText }: RunGenerationDeps,
+  { model, text, emit, onFailure, onFirstText }: RunGenerationDeps,
   request: GenerateRequest,
   { signal }: { signal: AbortSignal },
 ): Promise<GenerationResult> {
@@ -85,6 +87,7 @@ export async function runGeneration(
     const failure = late.aborted
       ? new BusError('deadline', 'the model did not finish in time')
       : BusError.from(error)
+    onFailure(failure)
     return { ...base, outcome: 'failed', content, error: failure.toInfo() }
   }
 }

@@ -58,6 +58,8 @@ async function runAndRecord(
       model,
       text,
       emit: (delta) => bus.emit(textDelta, { session }, delta),
+      onFailure: (err) =>
+        logger.warn({ ...fields(served), action: 'fail', err }, 'generation failed'),
       onFirstText: () => done.firstText(),
     },
     request,

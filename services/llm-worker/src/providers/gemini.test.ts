@@ -33,7 +33,13 @@ function ask(
 ): ReturnType<typeof runGeneration> {
   const generation = 'session-0' as GenerationId
   const text = new GenerationText(generation)
-  const deps = { model: gemini(origin), text, emit: () => undefined, onFirstText }
+  const deps = {
+    model: gemini(origin),
+    text,
+    emit: () => undefined,
+    onFailure: () => {},
+    onFirstText,
+  }
   const request: GenerateRequest = {
     session: 'session' as SessionId,
     turn: 1,

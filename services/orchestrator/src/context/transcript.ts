@@ -8,6 +8,9 @@ import type {
   ToolFinished,
 } from '@mcp-host/contracts'
 
+/** One result must not fill the room of the whole conversation. In UTF-16 units. */
+const MAX_ANSWER_LENGTH = 64 * 1024
+
 /**
  * The conversation as a model reads it: all turns that were begun, in order, and the message to be
  * answered, whose turn may not have reached the state yet.
@@ -52,9 +55,14 @@ function toAnswer({ block, settled, result }: ToolCall): ToolAnswer {
 export function resultText({ content, structuredContent, error }: ToolFinished): string {
   if (error !== undefined) return error.message
   const parts = content.map(blockText)
-  if (parts.length === 0 && structuredContent !== undefined)
-    return JSON.stringify(structuredContent)
-  return parts.join('\n')
+  const text =
+    parts.length === 0 && structuredContent !== undefined
+      ? JSON.stringify(structuredContent)
+      : parts.join('\n')
+  const rest = text.length - MAX_ANSWER_LENGTH
+  return rest <= 0
+    ? text
+    : `${text.slice(0, MAX_ANSWER_LENGTH)}\n… (${rest} more characters are left out; ask for less at a time)`
 }
 
 function blockText(block: ToolFinished['content'][number]): string {

@@ -32,17 +32,20 @@ async function runCall(
   generation: Generation,
   call: ToolCall,
 ): Promise<void> {
-  for (let tries = 0; isOpen(call); tries++) {
-    const attempt = call.attempt + 1
-    const refused =
-      tries < MAX_ATTEMPTS ? await dispatch(deps, turn, generation, call, attempt) : undefined
-    if (refused !== undefined || tries >= MAX_ATTEMPTS) {
-      return settleCall(turn, call, 'refused', refused ?? 'the tool could not be run')
+  for (let tries = 0; ; tries++) {
+    // Somebody may be at work on it already: an earlier owner of the turn may have asked.
+    if (tries > 0 || call.attempt > 0) {
+      while (isOpen(call) && (await isAtWork(deps, turn, call)));
     }
-    while (isOpen(call) && (await isAtWork(deps, turn, call)));
-    if (isOpen(call) && call.attempt >= attempt && !deps.tools.isRepeatable(call.block)) {
+    if (!isOpen(call)) return
+    if (call.attempt > 0 && !deps.tools.isRepeatable(call.block)) {
       return settleCall(turn, call, 'unknown', OUTCOME_UNKNOWN)
     }
+    const refused =
+      tries < MAX_ATTEMPTS
+        ? await dispatch(deps, turn, generation, call, call.attempt + 1)
+        : 'the tool could not be run'
+    if (refused !== undefined) return settleCall(turn, call, 'refused', refused)
   }
 }
 
@@ -53,8 +56,9 @@ export async function settleCall(
   outcome: 'refused' | 'unknown',
   message: string,
 ): Promise<void> {
-  const tool = block.server === undefined ? block.name : `${block.server}.${block.tool}`
-  await writer.append({ type: 'tool-settled', call: block.id, tool, outcome, message })
+  const { id, server, tool = block.name } = block
+  const name = server === undefined ? { tool } : { server, tool }
+  await writer.append({ type: 'tool-settled', call: id, ...name, outcome, message })
   await writer.folded()
 }
 

@@ -13,8 +13,7 @@ export async function acceptMessage(
   connection: Connection,
   frame: Extract<Up, { type: 'message' }>,
 ): Promise<void> {
-  connection.storing = connection.storing.then(() => store(deps, connection, frame))
-  await connection.storing
+  await connection.inOrder(() => store(deps, connection, frame))
 }
 
 async function store(
@@ -40,7 +39,8 @@ async function store(
       { kind: 'input', fact: { id: messageId, text: payload.text } },
       { envelope, messageId, patienceMs: PATIENCE_MS },
     )
-    events.messageAccepted()
+    if (duplicate) connection.unanswered.delete(messageId)
+    else events.messageAccepted()
     logger.info({ ...fields, duplicate }, 'message accepted')
     void connection.send({ type: 'accepted', payload: { messageId, duplicate } })
   } catch (err) {

@@ -1,6 +1,6 @@
 import type { GenerationId, TextDelta } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { DeltaCoalescer, WINDOW_MS } from './coalesce.ts'
+import { DeltaCoalescer, WINDOW_MS } from './delta-coalescer.ts'
 import { GenerationText } from './generation-text.ts'
 
 let emitted: string[]
