@@ -13,23 +13,21 @@ const pnpm = { name: 'pnpm', label: 'pnpm', version: '12.21.0' }
 /** Node that runs TypeScript, and pnpm: the path of the one, and a PATH on which both come first. */
 export async function provideToolchain() {
   const isNodeNewEnough = isAtLeast(process.versions.node, nodeMinimum)
-  const bin = await install(isNodeNewEnough ? [pnpm] : [node, pnpm])
-  const nodePath = isNodeNewEnough ? process.execPath : join(bin, executable('node'))
-  return {
-    node: nodePath,
-    path: [...new Set([dirname(nodePath), bin]), process.env.PATH].join(delimiter),
-  }
+  const nodePath = isNodeNewEnough
+    ? process.execPath
+    : join(await install(node), executable('node'))
+  const bins = [dirname(nodePath), await install(pnpm)]
+  return { node: nodePath, path: [...bins, process.env.PATH].join(delimiter) }
 }
 
-async function install(tools) {
-  const name = [...tools.map((tool) => `${tool.name}-${tool.version}`), platformName].join('-')
-  const folder = join(cacheFolder(), name)
-  const labels = tools.map((tool) => `${tool.label} ${tool.version}`).join(' and ')
-  const fill = (draft) => showProgress(`Installing ${labels}`, () => npmInstall(tools, draft))
+async function install(tool) {
+  const folder = join(cacheFolder(), `${tool.name}-${tool.version}-${platformName}`)
+  const label = `${tool.label} ${tool.version}`
+  const fill = (draft) => showProgress(`Installing ${label}`, () => npmInstall(tool, draft))
   await installOnce(folder, fill).catch((cause) => {
     throw new ProvisionError(
-      `${labels} could not be installed by npm into ${folder}.\n${cause.message}\n` +
-        'Check the network and npm’s settings (npm must be allowed to run the install scripts of these packages),\n' +
+      `${label} could not be installed by npm into ${folder}.\n${cause.message}\n` +
+        'Check the network and npm’s settings (npm must be allowed to run the install script of this package),\n' +
         `or install Node ${node.version} or later yourself.`,
       { cause },
     )
@@ -37,12 +35,12 @@ async function install(tools) {
   return join(folder, 'node_modules', '.bin')
 }
 
-async function npmInstall(tools, folder) {
+async function npmInstall({ name, version }, folder) {
   const manifest = {
     private: true,
-    dependencies: Object.fromEntries(tools.map((tool) => [tool.name, tool.version])),
-    // Both fetch their binary in an install script; npm 12 runs only those that are allowed by name.
-    allowScripts: Object.fromEntries(tools.map((tool) => [`${tool.name}@${tool.version}`, true])),
+    dependencies: { [name]: version },
+    // It fetches its binary in an install script; npm 12 runs only those that are allowed by name.
+    allowScripts: { [`${name}@${version}`]: true },
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
   const isWindows = process.platform === 'win32'
@@ -50,12 +48,10 @@ async function npmInstall(tools, folder) {
     cwd: folder,
     shell: isWindows,
   })
-  for (const tool of tools) {
-    // npm ends with 0 even if it was not allowed to run an install script.
-    const program = join(folder, 'node_modules', '.bin', executable(tool.name))
-    if (!existsSync(program)) throw new Error(`npm left no program ${tool.name}`)
-    await runCommand(program, ['--version'], { shell: isWindows })
-  }
+  // npm ends with 0 even if it was not allowed to run an install script.
+  const program = join(folder, 'node_modules', '.bin', executable(name))
+  if (!existsSync(program)) throw new Error(`npm left no program ${name}`)
+  await runCommand(program, ['--version'], { shell: isWindows })
 }
 
 /** The name of a program in npm's `.bin` folder. */
