@@ -64,6 +64,11 @@ describe('npm start', () => {
         .filter((line) => line === '[FILE] welcome.txt'),
     ).toHaveLength(1)
 
+    // A conversation whose input is over at once ends as if it had been left.
+    const talk = cleanup.use(await runProgram(['chat'], env))
+    expect(await talk.ended()).toEqual({ code: 0, signal: null })
+    expect(talk.output()).toMatch(/Session [0-9a-f]{32}/)
+
     const pids = await family(host.process.pid)
     expect(pids.length).toBeGreaterThanOrEqual(9)
     host.process.signal('SIGINT')

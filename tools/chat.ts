@@ -1,8 +1,9 @@
 // `npm run chat`: a terminal chat on a running host.
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
+import type { Interface } from 'node:readline'
+import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { ChatClient } from './chat/chat-client.ts'
+import { ChatClient, NoGatewayError } from './chat/chat-client.ts'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
 import { readRunFile } from './host/run-file.ts'
 import { readEnv } from './host/settings.ts'
@@ -12,7 +13,7 @@ const USAGE = `Usage: npm run chat                      talk; Ctrl-C leaves
        npm run chat -- "a question"      print the answer and leave
 
   --session ID   go on with an earlier session
-  --url URL      gateway to talk to; default: the running host of this folder, else PORT
+  --url URL      gateway to talk to; default: the host that runs on DATA_DIR, else PORT
 `
 
 async function main(): Promise<number> {
@@ -53,15 +54,17 @@ async function ask(
   const asked = crypto.randomUUID()
   // In an earlier session other turns may be under way.
   let isMine = false
+  const fail = (reason: string): void => {
+    process.stderr.write(`${reason}\n`)
+    end(1)
+  }
   const client = new ChatClient({
     url,
     ...session,
     onWelcome: () => undefined,
     onConnection: (message) => process.stderr.write(`(${message})\n`),
-    onRefused(reason) {
-      process.stderr.write(`${reason}\n`)
-      end(1)
-    },
+    onRefused: fail,
+    onLost: fail,
     onEvent(event) {
       if (event.type === 'turn' && event.payload.state === 'started') {
         isMine = event.payload.messageId === asked
@@ -80,43 +83,67 @@ async function ask(
   return code
 }
 
+/** A conversation: until Ctrl-C, or until the input is over and all of it is answered. */
 async function talk(url: string, session: { sessionId?: string }): Promise<number> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' })
-  const printer = new TranscriptPrinter((text) => process.stdout.write(text))
+  const write = (text: string): unknown => process.stdout.write(text)
+  const printer = new TranscriptPrinter(write)
+  const { promise, resolve: leave } = Promise.withResolvers<number>()
+  let terminal: Interface | undefined
+  let isInputOver = false
+  let unanswered = 0
+  const next = (): void => {
+    if (!isInputOver) terminal?.prompt()
+    else if (unanswered === 0) leave(0)
+  }
+  const answered = (): void => {
+    unanswered = Math.max(0, unanswered - 1)
+    next()
+  }
   const client = new ChatClient({
     url,
     ...session,
-    onWelcome(message, sessionId) {
-      process.stdout.write(`${message}\nSession ${sessionId}. Ctrl-C leaves.\n\n`)
-    },
-    onConnection: (message) => process.stdout.write(`(${message})\n`),
+    onWelcome: (message, sessionId) =>
+      write(`${message}\nSession ${sessionId}. Ctrl-C leaves.\n\n`),
+    onConnection: (message) => write(`(${message})\n`),
     onRefused(reason) {
-      process.stdout.write(`Not accepted: ${reason}\n`)
-      terminal.prompt()
+      write(`Not accepted: ${reason}\n`)
+      answered()
+    },
+    onLost(reason) {
+      process.stderr.write(`${reason}\n`)
+      leave(1)
     },
     onEvent(event) {
       printer.print(event)
-      if (event.type === 'turn' && event.payload.state === 'done') terminal.prompt()
+      if (event.type === 'turn' && event.payload.state === 'done') answered()
     },
   })
   await connectOrExplain(client)
-  terminal.on('SIGINT', () => terminal.close())
+  terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' })
+  terminal.on('SIGINT', () => leave(0))
+  terminal.on('line', (line) => {
+    if (line.trim() === '') return next()
+    unanswered++
+    client.say(line)
+  })
+  terminal.on('close', () => {
+    isInputOver = true
+    next()
+  })
   terminal.prompt()
-  for await (const line of terminal) {
-    if (line.trim() === '') terminal.prompt()
-    else client.say(line)
-  }
+  const code = await promise
+  terminal.close()
   client.close()
-  process.stdout.write('\n')
-  return 0
+  write('\n')
+  return code
 }
 
 async function connectOrExplain(client: ChatClient): Promise<void> {
   try {
     await client.connect()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`${reason}. Start the host with: npm start`, { cause: error })
+    if (!(error instanceof NoGatewayError)) throw error
+    throw new Error(`${error.message}. Start the host with: npm start`, { cause: error })
   }
 }
 

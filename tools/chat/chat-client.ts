@@ -6,6 +6,11 @@ const RECONNECT_LIMIT_MS = 30_000
 /** Close code of a gateway that finds the query faulty. */
 const REFUSED = 1008
 
+/** Nobody listens where the gateway should be. */
+export class NoGatewayError extends Error {
+  override readonly name = 'NoGatewayError'
+}
+
 export interface ChatClientOptions {
   /** Of the gateway. */
   readonly url: string
@@ -14,7 +19,9 @@ export interface ChatClientOptions {
   readonly onEvent: (event: SessionEvent) => void
   /** A message was refused. */
   readonly onRefused: (reason: string) => void
-  /** The connection is lost and being made again, or is back. */
+  /** The connection cannot be made again: nothing more will come. */
+  readonly onLost: (reason: string) => void
+  /** The connection is lost and being made again. */
   readonly onConnection: (message: string) => void
 }
 
@@ -47,7 +54,9 @@ export class ChatClient {
         reject(new Error(frame.payload.message))
       } else if (this.#take(frame)) resolve()
     })
-    socket.addEventListener('error', () => reject(new Error(`no gateway answers at ${url.origin}`)))
+    socket.addEventListener('error', () =>
+      reject(new NoGatewayError(`no gateway answers at ${this.#options.url}`)),
+    )
     socket.addEventListener('close', ({ code }) => {
       reject(new Error(`the gateway at ${url.origin} closed the connection`))
       // It will refuse the same again.
@@ -120,6 +129,6 @@ export class ChatClient {
         reason = error instanceof Error ? error.message : String(error)
       }
     }
-    if (!this.#isClosed) this.#options.onRefused(reason)
+    if (!this.#isClosed) this.#options.onLost(reason)
   }
 }

@@ -53,7 +53,16 @@ export async function buildApp(
   )
   addOperations(app, operations)
   app.get('/', (_, reply) => reply.type('text/plain').send(FRONT_PAGE))
-  app.get('/ws', { websocket: true }, onSocket)
+  app.route({
+    method: 'GET',
+    url: '/ws',
+    wsHandler: onSocket,
+    handler: (_, reply) =>
+      replyError(
+        reply,
+        new BusError('invalid', 'this is a WebSocket endpoint; connect with ws://'),
+      ),
+  })
   return app
 }
 

@@ -29,7 +29,7 @@ export function shorten(text: string): string {
 function matchedWords(matches: readonly Match[]): string {
   const places = (['name', 'arguments', 'description'] as const).flatMap((where) => {
     const words = matches.filter((match) => match.where === where).map(({ word }) => `“${word}”`)
-    return words.length === 0 ? [] : [`${words.join(', ')} with its ${where}`]
+    return words.length === 0 ? [] : [`its ${where} by ${words.join(', ')}`]
   })
-  return `The message shares ${places.join(', and ')}.`
+  return `The message fits ${places.join(', and ')}.`
 }
