@@ -66,6 +66,11 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
     })
   }
+  process.on('uncaughtException', (err) => {
+    if (isLateWrite(err)) return
+    logger.fatal({ component: 'service', action: 'uncaught-exception', err }, 'a fault of ours')
+    process.exit(1)
+  })
   process.on('unhandledRejection', (err) => {
     logger.error({ component: 'service', action: 'unhandled-rejection', err }, 'a fault of ours')
   })
@@ -101,6 +106,14 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     // Whatever a half-built service left open must not keep the process.
     setTimeout(() => process.exit(1), 1_000).unref()
   }
+}
+
+/**
+ * When the broker goes away the NATS client may still write to the socket it has just ended, whose errors
+ * it no longer listens to. Nothing is lost by it: the connection is made anew.
+ */
+function isLateWrite(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_STREAM_WRITE_AFTER_END'
 }
 
 /** The settings of every service and those of this one, or a `ConfigError` with the problems of both. */
