@@ -130,6 +130,7 @@ describe('a call', () => {
   })
 
   test('with a wrong request is refused by its field before it is sent', async () => {
+    // What the types forbid, as a caller without types may send it.
     const wrong = { session: 'short' } as unknown as { session: typeof session }
     await expect(
       bus.call(orchestratorControl, { orchestrator: 'nobody' }, wrong, options),

@@ -74,6 +74,7 @@ test('a view goes on when the broker was killed and started again', async () => 
 })
 
 test('an entry that is not valid is refused', async () => {
+  // What the types forbid, as a caller without types may send it.
   const wrong = { ...server('a'), tools: [{ name: 5 }] } as unknown as CatalogEntry
   await expect(bus.catalog.put(wrong)).rejects.toMatchObject({
     code: 'invalid',

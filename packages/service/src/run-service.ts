@@ -113,7 +113,8 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
  * it no longer listens to. Nothing is lost by it: the connection is made anew.
  */
 function isLateWrite(error: Error): boolean {
-  return 'code' in error && error.code === 'ERR_STREAM_WRITE_AFTER_END'
+  const isFromClient = error.stack?.includes('transport-node') === true
+  return isFromClient && 'code' in error && error.code === 'ERR_STREAM_WRITE_AFTER_END'
 }
 
 /** The settings of every service and those of this one, or a `ConfigError` with the problems of both. */

@@ -53,6 +53,7 @@ async function follow(
     const deltas = past.flatMap((item) => (item.type === 'delta' ? [item.delta] : []))
     return { deltas: deltas.filter((delta) => delta.generation === generation) }
   }
+  // Only what following uses of it.
   const bus = { sessions: { follow: itemsAfter }, call: snapshot } as unknown as Bus
   const options = { envelope: newEnvelope('local'), signal: AbortSignal.any([]) }
   const given: Given[] = []

@@ -22,6 +22,7 @@ beforeEach(() => {
   asked = []
   frames = []
   counted = 0
+  // Here and below only what accepting a message uses.
   const socket = {
     bufferedAmount: 0,
     send: (frame: string) => void frames.push(JSON.parse(frame) as Down),
