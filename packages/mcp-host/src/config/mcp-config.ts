@@ -1,5 +1,12 @@
+/** The servers of a host, by name. */
+export interface McpConfig {
+  readonly servers: Readonly<Record<string, ServerConfig>>
+}
+
+export type ServerConfig = StdioServerConfig | RemoteServerConfig
+
 /** A server that runs as a child process and speaks MCP over its standard streams. */
-export interface StdioServerConfig {
+export interface StdioServerConfig extends CommonServerConfig {
   readonly type: 'stdio'
   /** A path, relative to `cwd`, or a name to look up on the `PATH`. Never a shell line. */
   readonly command: string
@@ -8,13 +15,73 @@ export interface StdioServerConfig {
   readonly env: Readonly<Record<string, string>>
   /** Absolute. */
   readonly cwd: string
-  /** The limit of one tool call, in milliseconds; absent: the host's default. */
+  /** Of the process with all that it starts; enforced on Linux. */
+  readonly limits?: ResourceLimits
+}
+
+/** A server that runs elsewhere: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
+export interface RemoteServerConfig extends CommonServerConfig {
+  readonly type: 'http' | 'sse' | 'websocket'
+  /** `http(s)://…`, for a WebSocket `ws(s)://…`. */
+  readonly url: string
+  /** Sent with every HTTP request, and when a WebSocket is opened. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface CommonServerConfig {
+  /** How long a call may be silent, in milliseconds; absent: the host's default. */
+  readonly timeoutMs?: number
+  /** How long a call may take however much progress it reports, in milliseconds; absent: the host's. */
+  readonly maxTimeoutMs?: number
+  /** From the start to the first lists, in milliseconds; absent: the host's. */
+  readonly startTimeoutMs?: number
+  /** How long it may take to stop before it is killed, in milliseconds; absent: the host's. */
+  readonly stopGraceMs?: number
+  /** Servers that must be ready before this one starts, and stop after it. */
+  readonly dependencies?: readonly string[]
+  /** Default: `no` for a process, `on-failure` without a limit for a remote server. */
+  readonly restart?: RestartConfig
+  /** Pings at an interval; absent: health is learnt from use alone. */
+  readonly healthCheck?: HealthCheckConfig
+  /** Which of its tools exist for callers; absent: all. */
+  readonly tools?: ToolFilter
+  /** Calls beyond it wait, the more urgent first; absent: the host's. */
+  readonly maxConcurrentCalls?: number
+  /** Which protocol era to speak; default `auto`, which asks the server once and remembers. */
+  readonly protocol?: 'auto' | 'legacy' | 'modern'
+  /** For distributed hosts: one for all sessions (default), or one of its own for each. */
+  readonly scope?: 'shared' | 'session'
+  /** For distributed hosts: on one replica at a time (default for stdio), or on every. */
+  readonly placement?: 'one' | 'every'
+  /** For `scope: session`: stopped when unused for so long, in milliseconds. */
+  readonly idleTimeoutMs?: number
+}
+
+export interface RestartConfig {
+  /** Whether it is started again: never, after a failure, or after any end but a `shutdown`. */
+  readonly policy: 'no' | 'on-failure' | 'always'
+  /** More than so many restarts within `windowMs` are a crash loop: it stays down; absent: no limit. */
+  readonly maxRestarts?: number
+  /** In milliseconds; default 60,000. */
+  readonly windowMs?: number
+}
+
+export interface HealthCheckConfig {
+  /** In milliseconds. */
+  readonly intervalMs: number
+  /** How long an answer may take, in milliseconds; default 5,000. */
   readonly timeoutMs?: number
 }
 
-export type ServerConfig = StdioServerConfig
+/** Names of tools; `*` stands for any characters. What is denied is not there, whatever is allowed. */
+export interface ToolFilter {
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+}
 
-/** The servers of a host, by name. */
-export interface McpConfig {
-  readonly servers: Readonly<Record<string, ServerConfig>>
+export interface ResourceLimits {
+  /** Resident memory; more than it ends the process. */
+  readonly memoryBytes?: number
+  /** Of one core; what would use more is paused in between. 200 is two whole cores. */
+  readonly cpuPercent?: number
 }
