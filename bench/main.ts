@@ -1,11 +1,21 @@
 // `npm run bench -- <name>`: measures the host. Each bench ends with its figures as one line of JSON.
 import { stopWithLauncher } from '../tools/lifeline.ts'
 import { benchChat } from './chat/bench-chat.ts'
+import { benchHost } from './host/bench-host.ts'
+import { benchTakeover } from './takeover/bench-takeover.ts'
 
 const benches: Readonly<Record<string, { summary: string; run: () => Promise<object> }>> = {
   chat: {
     summary: 'time to first text, added time per delta, tokens/s, CPU and memory',
     run: benchChat,
+  },
+  host: {
+    summary: 'calls through the library beside the bare SDK client, start of 50 servers, memory',
+    run: benchHost,
+  },
+  takeover: {
+    summary: 'kill -9 of the supervisor that runs a server: lease, first call, processes left',
+    run: benchTakeover,
   },
 }
 

@@ -60,6 +60,7 @@ describe('a client that knows only the base shapes', () => {
     expect(await stack.journal()).toContainEqual({
       tool: tool.first,
       arguments: { [tool.argument]: 'Oslo' },
+      pid: expect.any(Number),
     })
   })
 
@@ -154,17 +155,25 @@ describe('tools', () => {
     expect(chat.text).toBe('ok')
   })
 
-  test('with results that are too large for the log answer with a clear error', async () => {
+  test('with results that are too large for the log are shown in part and kept whole', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(script({ calls: [{ name: 'test__huge', arguments: { text: 'x' } }] }, { text: 'ok' }))
     await chat.turnsDone()
     const result = chat.events.find(
       (event) => event.type === 'tool' && event.payload.state === 'result',
     )
-    expect(result?.payload).toMatchObject({
-      outcome: 'error',
-      error: { code: 'exhausted', message: expect.stringMatching(/700\d+ bytes.*524288/) },
-    })
+    const payload = result?.type === 'tool' && result.payload.state === 'result' && result.payload
+    if (payload === undefined || payload === false) throw new Error('no result')
+    expect(payload).toMatchObject({ outcome: 'ok', blob: { bytes: expect.any(Number) } })
+    expect(payload.content).toEqual([
+      { type: 'text', text: 'x'.repeat(65_536) },
+      { type: 'text', text: expect.stringMatching(/first 65536 of 700000 characters/) },
+    ])
+    const bus = await stack.broker.connect()
+    const whole = await bus.blobs.get(payload.blob?.key ?? '')
+    const content = [{ type: 'text', text: 'x'.repeat(700_000) }]
+    expect(JSON.parse(Buffer.from(whole).toString())).toEqual({ content })
+    expect(chat.text).toBe('ok')
   })
 
   test('are refused beyond the limit of a turn, and the model has to answer', async () => {

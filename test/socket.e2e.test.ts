@@ -40,7 +40,11 @@ describe('a frame the gateway cannot take is answered by an error, and the socke
   test.each<[string, string | Buffer, { message: RegExp; field?: string }]>([
     ['that is not JSON', 'hello', { message: /not JSON/ }],
     ['of binary data', Buffer.from(message({ text: 'hi' })), { message: /not binary/ }],
-    ['of an unknown type', '{"type":"shout"}', { message: /"message", "ping"/, field: 'type' }],
+    [
+      'of an unknown type',
+      '{"type":"shout"}',
+      { message: /"message", "answer", "ping"/, field: 'type' },
+    ],
     ['without a type', '{}', { message: /type/, field: 'type' }],
     ['without a payload', '{"type":"message"}', { message: /payload/, field: 'payload' }],
     ['without a text', message({}), { message: /text/, field: 'payload.text' }],

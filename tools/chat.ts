@@ -4,6 +4,8 @@ import type { Interface } from 'node:readline'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { ChatClient, NoGatewayError } from './chat/chat-client.ts'
+import { QuestionDesk } from './chat/question-desk.ts'
+import { readLine, readLineAlone } from './chat/read-line.ts'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
 import { readRunFile } from './host/run-file.ts'
 import { readEnv } from './host/settings.ts'
@@ -11,6 +13,8 @@ import { stopWithLauncher } from './lifeline.ts'
 
 const USAGE = `Usage: npm run chat                      talk; Ctrl-C leaves
        npm run chat -- "a question"      print the answer and leave
+
+  When a tool asks you something: /decline refuses, /cancel leaves it open to the tool.
 
   --session ID   go on with an earlier session
   --url URL      gateway to talk to; default: the host that runs on DATA_DIR, else PORT
@@ -58,12 +62,18 @@ async function ask(
     process.stderr.write(`${reason}\n`)
     end(1)
   }
+  const desk = new QuestionDesk({
+    write: (text) => process.stdout.write(text),
+    readLine: readLineAlone,
+    answer: (answer) => client.answer(answer),
+  })
   const client = new ChatClient({
     url,
     ...session,
     onWelcome: () => undefined,
     onConnection: (message) => process.stderr.write(`(${message})\n`),
     onRefused: fail,
+    onAnswerRefused: (id, error) => desk.refused(id, error),
     onLost: fail,
     onEvent(event) {
       if (event.type === 'turn' && event.payload.state === 'started') {
@@ -71,6 +81,7 @@ async function ask(
       }
       if (!isMine) return
       printer.print(event)
+      if (event.type === 'input') desk.take(event)
       if (event.type === 'turn' && event.payload.state === 'done') {
         end(event.payload.outcome === 'completed' ? 0 : 1)
       }
@@ -85,7 +96,7 @@ async function ask(
 
 /** A conversation: until Ctrl-C, or until the input is over and all of it is answered. */
 async function talk(url: string, session: { sessionId?: string }): Promise<number> {
-  const write = (text: string): unknown => process.stdout.write(text)
+  const write = (text: string): boolean => process.stdout.write(text)
   const printer = new TranscriptPrinter(write)
   const { promise, resolve: leave } = Promise.withResolvers<number>()
   let terminal: Interface | undefined
@@ -99,6 +110,14 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
     unanswered = Math.max(0, unanswered - 1)
     next()
   }
+  const desk = new QuestionDesk({
+    write,
+    readLine: async (prompt, signal) =>
+      process.stdin.isTTY && terminal !== undefined && !isInputOver
+        ? readLine(terminal, prompt, signal)
+        : undefined,
+    answer: (answer) => client.answer(answer),
+  })
   const client = new ChatClient({
     url,
     ...session,
@@ -109,12 +128,14 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
       write(`Not accepted: ${reason}\n`)
       answered()
     },
+    onAnswerRefused: (id, error) => desk.refused(id, error),
     onLost(reason) {
       process.stderr.write(`${reason}\n`)
       leave(1)
     },
     onEvent(event) {
       printer.print(event)
+      if (event.type === 'input') desk.take(event)
       if (event.type === 'turn' && event.payload.state === 'done') answered()
     },
   })

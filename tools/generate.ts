@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { busReference } from './docs/bus-reference.ts'
 import { configReference, envExample } from './docs/config-reference.ts'
+import { mcpSchema } from './docs/mcp-schema.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -10,6 +11,7 @@ const documents: Readonly<Record<string, () => string>> = {
   'docs/bus.md': busReference,
   'docs/config.md': configReference,
   '.env.example': envExample,
+  'packages/mcp-host/mcp.schema.json': mcpSchema,
 }
 
 function isCurrent(file: string, content: string): boolean {

@@ -25,6 +25,10 @@ const commands = {
     summary: 'talk to a running host; with a question, print the answer and leave',
     target: ['tools/chat.ts'],
   },
+  servers: {
+    summary: 'list the MCP servers of a running host, restart one, reload mcp.json',
+    target: ['tools/servers.ts'],
+  },
   bench: {
     summary: 'measure the host, e.g. `bench chat`',
     target: ['bench/main.ts'],

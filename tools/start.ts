@@ -2,6 +2,7 @@
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
 import { ConfigurationError, loadMcpConfig } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
 import { fetchHealth } from './host/health.ts'
@@ -78,7 +79,7 @@ async function checkSettings(env: Env): Promise<string[]> {
   const problems = settingProblems(env)
   const mcpJson = resolve(root, env['MCP_JSON_PATH'] || 'mcp.json')
   try {
-    const { servers } = await loadMcpConfig(mcpJson, env)
+    const { servers } = await loadMcpConfig(mcpJson, env, { reservedNames: RESERVED_SERVER_NAMES })
     if (problems.length === 0) return Object.keys(servers)
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error

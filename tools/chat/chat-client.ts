@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionEvent } from '@mcp-host/contracts'
 import { Down } from '@mcp-host/contracts'
+import type { Answer } from './question-desk.ts'
 
 const RECONNECT_LIMIT_MS = 30_000
 /** Close code of a gateway that finds the query faulty. */
@@ -19,6 +20,8 @@ export interface ChatClientOptions {
   readonly onEvent: (event: SessionEvent) => void
   /** A message was refused. */
   readonly onRefused: (reason: string) => void
+  /** An answer to a question was refused. */
+  readonly onAnswerRefused: (id: string, error: { code: string; message: string }) => void
   /** The connection cannot be made again: nothing more will come. */
   readonly onLost: (reason: string) => void
   /** The connection is lost and being made again. */
@@ -34,7 +37,9 @@ export class ChatClient {
   #isClosed = false
   #isRefused = false
   /** Sent and not yet accepted: sent again after a reconnect; the id makes it count once. */
-  readonly #unaccepted = new Map<string, string>()
+  readonly #unaccepted = new Map<string, object>()
+  /** Which of them are answers. */
+  readonly #answers = new Set<string>()
 
   constructor(options: ChatClientOptions) {
     this.#options = options
@@ -70,8 +75,15 @@ export class ChatClient {
 
   /** Says something; it is answered by events. */
   say(text: string, id: string = crypto.randomUUID()): void {
-    this.#unaccepted.set(id, text)
+    this.#unaccepted.set(id, { type: 'message', payload: { id, text } })
     this.#send(id)
+  }
+
+  /** Answers a question of an MCP server. */
+  answer(answer: Answer): void {
+    this.#answers.add(answer.id)
+    this.#unaccepted.set(answer.id, { type: 'answer', payload: answer })
+    this.#send(answer.id)
   }
 
   close(): void {
@@ -80,9 +92,8 @@ export class ChatClient {
   }
 
   #send(id: string): void {
-    const payload = { id, text: this.#unaccepted.get(id) }
     if (this.#socket?.readyState !== WebSocket.OPEN) return
-    this.#socket.send(JSON.stringify({ type: 'message', payload }))
+    this.#socket.send(JSON.stringify(this.#unaccepted.get(id)))
   }
 
   /** Answers whether the frame opened the connection. */
@@ -102,9 +113,11 @@ export class ChatClient {
         this.#unaccepted.delete(frame.payload.messageId)
         return false
       case 'error': {
-        const { messageId, message } = frame.payload
-        if (messageId !== undefined) this.#unaccepted.delete(messageId)
-        this.#options.onRefused(message)
+        const { messageId = '', code, message } = frame.payload
+        this.#unaccepted.delete(messageId)
+        if (this.#answers.has(messageId)) {
+          this.#options.onAnswerRefused(messageId, { code, message })
+        } else this.#options.onRefused(message)
         return false
       }
       case 'pong':

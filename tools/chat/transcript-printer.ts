@@ -40,6 +40,9 @@ export class TranscriptPrinter {
           this.#line(`Sorry: ${event.payload.error.message}`)
         } else this.#endLine()
         return
+      case 'input':
+        this.#input(event.payload)
+        return
       case 'user':
       case 'status':
         return
@@ -62,6 +65,23 @@ export class TranscriptPrinter {
       shown.push(dim(`  … ${lines.length - MAX_RESULT_LINES} more lines`))
     const name = payload.server === undefined ? payload.tool : `${payload.server}.${payload.tool}`
     this.#line([`← ${name} ${payload.outcome}${took}`, ...shown].join('\n'))
+  }
+
+  /** The question itself is put by the one who asks the user. */
+  #input(payload: Extract<SessionEvent, { type: 'input' }>['payload']): void {
+    const name = `${payload.server}.${payload.tool}`
+    switch (payload.state) {
+      case 'required':
+        return this.#endLine()
+      case 'answered':
+        return this.#line(dim(`(the question of ${name} has its answer: ${payload.action})`))
+      case 'expired':
+        return this.#line(dim(`(the question of ${name} was not answered in time)`))
+      case 'void':
+        return this.#line(dim(`(the question of ${name} needs no answer any more)`))
+      default:
+        return payload satisfies never
+    }
   }
 
   #inLine(text: string): void {

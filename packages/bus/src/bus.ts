@@ -27,6 +27,14 @@ export interface Bus extends AsyncDisposable {
   readonly id: string
   readonly sessions: SessionLog
   readonly catalog: Catalog
+  readonly leases: Leases
+  readonly blobs: Blobs
+
+  /**
+   * How long ago the last outage of the broker was over, in milliseconds: 0 during one, `Infinity` when
+   * this process has seen none.
+   */
+  sinceOutageMs(): number
 
   /**
    * Asks and waits for the answer. Errors: `unavailable` when nobody listens, so nothing was started;
@@ -40,7 +48,10 @@ export interface Bus extends AsyncDisposable {
     options: CallOptions,
   ): Promise<Reply>
 
-  /** Answers calls until disposed. A handler's error becomes the answer. */
+  /**
+   * Answers calls until disposed; what the broker has handed over by then and was not begun is answered
+   * with `unavailable`. A handler's error becomes the answer.
+   */
   serve<S extends string, Request, Reply>(
     contract: CallContract<S, Request, Reply>,
     params: SubjectParams<S>,
@@ -117,9 +128,10 @@ export interface SessionLog {
   ): Promise<AsyncDisposable>
 }
 
-/** What the host can do right now: servers with their tools, the default model. */
+/** What the host can do right now: servers with their tools, the default model, who runs what. */
 export interface Catalog {
-  put(entry: CatalogEntry): Promise<void>
+  /** With `ttlMs`, in whole seconds, it is gone unless it is put again in time. */
+  put(entry: CatalogEntry, options?: { readonly ttlMs?: number }): Promise<void>
   remove(entry: CatalogEntry): Promise<void>
   /** All entries, kept up to date until the bus is closed. Resolves once the present ones are in. */
   watch(): Promise<CatalogView>
@@ -127,4 +139,74 @@ export interface Catalog {
 
 export interface CatalogView {
   readonly entries: ReadonlyMap<string, CatalogEntry>
+  /** Calls after each change, until disposed. */
+  readonly onChange: (listener: () => void) => Disposable
+}
+
+/** Who holds a lease, as it is stored. */
+export interface LeaseRecord {
+  /** A process's id on the bus. */
+  readonly holder: string
+  /** Grows with every renewal. */
+  readonly revision: number
+}
+
+/**
+ * What one process at a time may do, as long as it lives. A lease ends by itself when its holder does not
+ * renew it. Everything here throws `unavailable` when the broker cannot be reached.
+ */
+export interface Leases {
+  /** The lease, or `undefined` while another process holds it. `ttlMs` counts in whole seconds. */
+  acquire(key: string, options: { readonly ttlMs: number }): Promise<Lease | undefined>
+  /** Replaces the lease of a holder that is dead; `undefined` when it was renewed or taken meanwhile. */
+  take(
+    key: string,
+    deadHolderRevision: number,
+    options: { readonly ttlMs: number },
+  ): Promise<Lease | undefined>
+  /** Who holds it now, asked of the stream's leader: replicas may lag. */
+  holder(key: string): Promise<LeaseRecord | undefined>
+  /** The leases whose keys match, such as `server.*`, kept up to date until the bus is closed. */
+  watch(pattern: string): Promise<LeaseView>
+}
+
+/** A lease of this process. It renews itself. */
+export interface Lease extends AsyncDisposable {
+  readonly key: string
+  readonly revision: number
+  /**
+   * Whether nobody else can hold it now, by our own clock. False while the broker cannot be reached and
+   * until it confirmed the lease after that: others may have taken its holder for dead.
+   */
+  readonly isHeld: boolean
+  /** Aborts when another took it, or when it could not be renewed in time. */
+  readonly lost: AbortSignal
+  /** Ends it, so that others need not wait for its time to pass. Never throws. */
+  release(): Promise<void>
+}
+
+/** It may lag behind. */
+export interface LeaseView {
+  readonly holders: ReadonlyMap<string, LeaseRecord>
+  /** Calls after each change of a holder, until disposed. */
+  readonly onChange: (listener: () => void) => Disposable
+}
+
+/** A value that is too large for a message; what is sent instead. */
+export interface StoredBlob {
+  readonly key: string
+  readonly bytes: number
+  /** `SHA-256=…` */
+  readonly digest: string
+}
+
+/**
+ * Values that are too large for a message, kept for 30 days. While the broker is away both try again for
+ * 30 s, then `unavailable`. Throws `exhausted` when the broker has no room.
+ */
+export interface Blobs {
+  /** Stores it, as part of a session where one is given. */
+  put(bytes: Uint8Array, about?: { readonly session?: SessionId }): Promise<StoredBlob>
+  /** Throws `not-found`. */
+  get(key: string): Promise<Uint8Array>
 }

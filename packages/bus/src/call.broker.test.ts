@@ -13,6 +13,7 @@ import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { envelope } from '../test/facts.ts'
+import { Line } from '../test/line.ts'
 import type { Bus, ServedRequest } from './bus.ts'
 import { connectBus } from './nats-bus.ts'
 
@@ -71,6 +72,28 @@ describe('a call', () => {
     await expect(bus.call(generationControl, params, ping, options)).rejects.toMatchObject({
       code: 'unavailable',
     })
+  })
+
+  test('that was on its way when who served it stopped is refused, so that it can be made again', async () => {
+    const params = fresh()
+    await using line = await Line.open(broker.url)
+    const logger = { info: () => {}, warn: () => {}, error: () => {} }
+    await using far = await connectBus({ url: line.url, name: 'far', logger })
+    let handled = 0
+    const serving = far.serve(generationControl, params, () => ({ worker: `w${handled++}` }))
+    await far.ping()
+    line.hold()
+    const call = bus.call(generationControl, params, ping, options)
+    call.catch(() => undefined)
+    // By now the broker has handed it over.
+    await bus.ping()
+    serving[Symbol.dispose]()
+    line.release()
+    await expect(call).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('is closing'),
+    })
+    expect(handled).toBe(0)
   })
 
   test('gets the error of who serves it, with its code and field', async () => {

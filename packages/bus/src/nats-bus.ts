@@ -1,6 +1,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { Kvm } from '@nats-io/kv'
+import { Objm } from '@nats-io/obj'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { nanos } from '@nats-io/transport-node'
 import type { CallContract, EventContract, SubjectParams } from '@mcp-host/contracts'
 import { BusError, fillSubject } from '@mcp-host/contracts'
 import type { Bus, CallOptions, ServedRequest } from './bus.ts'
@@ -13,10 +14,12 @@ import {
   throwErrorReply,
 } from './codec.ts'
 import { connectNats } from './connect.ts'
-import { toBusError } from './nats-error.ts'
+import { BLOB_BUCKET, BLOB_MAX_AGE_MS, NatsBlobs } from './nats-blobs.ts'
 import { CATALOG_BUCKET, NatsCatalog } from './nats-catalog.ts'
+import { toBusError } from './nats-error.ts'
+import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
-import { ensureStreams } from './streams.ts'
+import { ensureStreams, openBucket } from './streams.ts'
 
 /** What the bus reports; a pino logger fits. */
 export interface BusLogger {
@@ -42,13 +45,25 @@ export async function connectBus({ url, name, logger }: ConnectBusOptions): Prom
   }
   try {
     const manager = await jetstreamManager(connection, { checkAPI: false })
-    await ensureStreams(manager)
     const client = jetstream(connection)
-    const bucket = await new Kvm(client).create(CATALOG_BUCKET, { history: 1 })
+    const [catalogBucket, leaseBucket, blobStore] = await Promise.all([
+      openBucket(client, manager, CATALOG_BUCKET),
+      openBucket(client, manager, LEASE_BUCKET),
+      new Objm(client).create(BLOB_BUCKET, { ttl: nanos(BLOB_MAX_AGE_MS) }),
+      ensureStreams(manager),
+    ])
     const sessions = new NatsSessionLog({ connection, jetstream: client, manager, warn })
-    const catalog = new NatsCatalog(bucket, warn)
-    void watchConnection(connection, logger, sessions)
-    return new NatsBus(id, connection, sessions, catalog, warn)
+    const bus = new NatsBus({
+      id,
+      connection,
+      sessions,
+      catalog: new NatsCatalog(catalogBucket, client, warn),
+      leases: new NatsLeases({ id, bucket: leaseBucket, jetstream: client, manager, warn }),
+      blobs: new NatsBlobs(blobStore, connection),
+      warn,
+    })
+    void bus.watchConnection(logger)
+    return bus
   } catch (error) {
     await connection.close()
     if (error instanceof BusError) throw error
@@ -57,45 +72,61 @@ export async function connectBus({ url, name, logger }: ConnectBusOptions): Prom
   }
 }
 
-async function watchConnection(
-  connection: NatsConnection,
-  logger: BusLogger,
-  sessions: NatsSessionLog,
-): Promise<void> {
-  for await (const status of connection.status()) {
-    if (status.type === 'disconnect') {
-      logger.warn({ component: 'bus', action: 'disconnect' }, 'nats-server is gone, reconnecting')
-      sessions.interrupted()
-    } else if (status.type === 'reconnect') {
-      logger.info({ component: 'bus', action: 'reconnect' }, 'nats-server is back')
-      sessions.checkAll()
-    } else if (status.type === 'error' || status.type === 'slowConsumer') {
-      logger.error({ component: 'bus', action: status.type, status }, 'nats-server reports trouble')
-    }
-  }
+interface NatsBusDeps {
+  readonly id: string
+  readonly connection: NatsConnection
+  readonly sessions: NatsSessionLog
+  readonly catalog: NatsCatalog
+  readonly leases: NatsLeases
+  readonly blobs: NatsBlobs
+  readonly warn: (error: unknown, action: string) => void
 }
 
 class NatsBus implements Bus {
   readonly id: string
   readonly sessions: NatsSessionLog
   readonly catalog: NatsCatalog
+  readonly leases: NatsLeases
+  readonly blobs: NatsBlobs
   readonly #connection: NatsConnection
   readonly #warn: (error: unknown, action: string) => void
+  /** When the last outage ended, by `performance.now()`; `undefined` during one. */
+  #outageEnd: number | undefined = -Infinity
   /** Live events of this round of the event loop: they leave in one write, which is what costs. */
   #outbox: { subject: string; data: Uint8Array }[] = []
 
-  constructor(
-    id: string,
-    connection: NatsConnection,
-    sessions: NatsSessionLog,
-    catalog: NatsCatalog,
-    warn: (error: unknown, action: string) => void,
-  ) {
+  constructor({ id, connection, sessions, catalog, leases, blobs, warn }: NatsBusDeps) {
     this.id = id
     this.#connection = connection
     this.sessions = sessions
     this.catalog = catalog
+    this.leases = leases
+    this.blobs = blobs
     this.#warn = warn
+  }
+
+  sinceOutageMs(): number {
+    return this.#outageEnd === undefined ? 0 : performance.now() - this.#outageEnd
+  }
+
+  /** Follows the connection until it is closed. */
+  async watchConnection(logger: BusLogger): Promise<void> {
+    for await (const status of this.#connection.status()) {
+      if (status.type === 'disconnect') {
+        logger.warn({ component: 'bus', action: 'disconnect' }, 'nats-server is gone, reconnecting')
+        this.#outageEnd = undefined
+        this.sessions.interrupted()
+        this.leases.interrupted()
+      } else if (status.type === 'reconnect') {
+        logger.info({ component: 'bus', action: 'reconnect' }, 'nats-server is back')
+        this.#outageEnd = performance.now()
+        this.sessions.checkAll()
+        this.leases.checkAll()
+      } else if (status.type === 'error' || status.type === 'slowConsumer') {
+        const fields = { component: 'bus', action: status.type, status }
+        logger.error(fields, 'nats-server reports trouble')
+      }
+    }
   }
 
   async call<S extends string, Request, Reply>(
@@ -124,7 +155,9 @@ class NatsBus implements Bus {
     handler: (served: ServedRequest<Request>) => Promise<Reply> | Reply,
   ): Disposable {
     const subject = fillSubject(contract.subject, params)
+    let isOpen = true
     const answer = async (data: Uint8Array, message: Parameters<typeof readEnvelope>[0]) => {
+      if (!isOpen) throw new BusError('unavailable', `${contract.subject}: is closing; try again`)
       const request = decode(contract.request, data, contract.subject)
       const envelope = readEnvelope(message, contract.subject)
       if (envelope.deadline !== undefined && envelope.deadline < Date.now()) {
@@ -147,7 +180,13 @@ class NatsBus implements Bus {
           })
       },
     })
-    return { [Symbol.dispose]: () => subscription.unsubscribe() }
+    return {
+      [Symbol.dispose]: () => {
+        isOpen = false
+        // What the broker has handed over already is answered. Fails when the connection is closed.
+        subscription.drain().catch(() => undefined)
+      },
+    }
   }
 
   emit<S extends string, Payload>(
@@ -181,6 +220,7 @@ class NatsBus implements Bus {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.leases.close()
     await this.#connection.close()
   }
 }

@@ -9,6 +9,17 @@ export function isFenced(error: unknown): boolean {
   return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)
 }
 
+/** JetStream's codes for an account, a server and a disk without room. */
+const NO_ROOM = new Set([10002, 10023, 10047])
+/** "The store failed", which has other reasons too. */
+const STORE_FAILED = 10077
+
+export function isFull(error: unknown): error is JetStreamApiError {
+  if (!(error instanceof JetStreamApiError)) return false
+  const { code, message } = error
+  return NO_ROOM.has(code) || (code === STORE_FAILED && /maximum|no space/.test(message))
+}
+
 export function isNoResponders(error: unknown): boolean {
   return (
     error instanceof errors.NoRespondersError ||

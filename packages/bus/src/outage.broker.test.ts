@@ -89,3 +89,16 @@ test('the broker being away shows in the ping, and its return too', async () => 
     )
     .toBe('up')
 })
+
+test('how long ago the last outage was over is known, and counts anew after each', async () => {
+  await using broker = await startBroker()
+  const bus = await broker.connect()
+  expect(bus.sinceOutageMs()).toBe(Infinity)
+  for (let outage = 0; outage < 2; outage++) {
+    await broker.kill()
+    await eventually(() => bus.sinceOutageMs() === 0)
+    await broker.start()
+    const back = await eventually(() => bus.sinceOutageMs() || undefined)
+    await eventually(() => bus.sinceOutageMs() > back)
+  }
+})

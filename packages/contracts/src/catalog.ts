@@ -2,18 +2,23 @@ import type { Contract } from './contract.ts'
 import { generate } from './model/generate.ts'
 import { generationControl } from './model/generation-control.ts'
 import { generationSnapshot } from './model/generation-snapshot.ts'
+import { sample } from './model/sample.ts'
 import { textDelta } from './model/text-delta.ts'
 import { orchestratorControl } from './orchestrator/orchestrator-control.ts'
+import { controlFact } from './session/control.ts'
 import { generationResult } from './session/generation-result.ts'
 import { toolFact } from './session/tool-fact.ts'
 import { turnEvent } from './session/turn-event.ts'
 import { userMessage } from './session/user-message.ts'
+import { runSessionTool } from './supervisor/run-session-tool.ts'
+import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { callControl } from './tool/call-control.ts'
 import { runTool } from './tool/run-tool.ts'
 
 /** Every message on the bus. Documentation and the wire test go through it. */
 export const CONTRACTS: Readonly<Record<string, Contract>> = {
   userMessage,
+  controlFact,
   turnEvent,
   generationResult,
   toolFact,
@@ -21,7 +26,10 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   generate,
   generationControl,
   generationSnapshot,
+  sample,
   runTool,
   callControl,
   orchestratorControl,
+  supervisorControl,
+  runSessionTool,
 }

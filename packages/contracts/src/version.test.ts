@@ -12,8 +12,8 @@ import { Down } from './socket/down.ts'
 import { Up } from './socket/up.ts'
 import { CONTRACT_VERSION } from './version.ts'
 
-/** Wire of version 1. */
-const HASH = { version: 1, hash: '54f159a367dfab7a' }
+/** Wire of version 2. */
+const HASH = { version: 2, hash: '2f528115d23eb3c4' }
 
 const decide = `The messages on the bus or the socket have changed. Decide:
 - old readers understand new messages and new readers old ones: update the hash here;

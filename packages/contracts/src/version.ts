@@ -3,5 +3,6 @@
  * only when something is removed or changes its meaning.
  *
  * 1: the first.
+ * 2: a server's entry in the catalog names its supervisor and counts only while that one is present.
  */
-export const CONTRACT_VERSION = 1
+export const CONTRACT_VERSION = 2

@@ -27,7 +27,7 @@ function create(options: Partial<MCPHostOptions> = {}): MCPHost {
   const log = (fields: object, message: string): void => void logged.push({ fields, message })
   const logger = { debug: log, info: log, warn: log, error: log }
   const env = { PATH: process.env['PATH'], SECRET_KEY: 'secret' }
-  host = new MCPHost({ env, logger, stopGraceMs: 500, ...options })
+  host = new MCPHost({ env, logger, stopGraceMs: 500, startRetries: 0, ...options })
   return host
 }
 
@@ -125,8 +125,8 @@ describe('a started host', () => {
     const fixture = workspace.fixture('echo')
     await start({ echo: { ...fixture, env: { OWN: 'value' } } })
     const seen = JSON.parse(textOf(await host.callTool('echo.inspect')))
-    // PWD is set by the shell that registers the process.
-    expect(Object.keys(seen.env).toSorted()).toEqual(['OWN', 'PATH', 'PWD'])
+    // PWD is set by the shell that registers the process; the first finds what it leaves behind.
+    expect(Object.keys(seen.env).toSorted()).toEqual(['MCP_HOST_PROCESS', 'OWN', 'PATH', 'PWD'])
     expect(seen.cwd).toBe(workspace.folder)
   })
 
@@ -180,7 +180,7 @@ describe('a tool call', () => {
       random(),
       `${random()}.${random()}`,
     ]
-    const servers = ['x', 'x_a', 'a', '__proto__', `s${random()}`]
+    const servers = ['x', 'x_a', 'a', 'constructor', `s${random()}`]
     const config = servers.map((name) => [name, workspace.fixture('named', ...tools)] as const)
     await start(Object.fromEntries(config))
     for (const server of servers) {
@@ -428,9 +428,9 @@ describe('a shutdown', () => {
     await start({ echo: workspace.fixture('echo') })
     const call = host.callTool('echo.echo', { text: 'last' })
     const stopped = host.shutdown()
-    await expect(host.callTool('echo.echo', { text: 'late' })).rejects.toThrow('is stopping')
+    await expect(host.callTool('echo.echo', { text: 'late' })).rejects.toThrow('is shut down')
     expect(textOf(await call)).toBe('last')
     await stopped
-    await expect(host.callTool('echo.echo', { text: 'late' })).rejects.toThrow('is shutdown')
+    await expect(host.callTool('echo.echo', { text: 'late' })).rejects.toThrow('is shut down')
   })
 })

@@ -1,91 +1,146 @@
-import type { CallToolResult } from '@modelcontextprotocol/client'
+import type {
+  CallToolResult,
+  CompleteRequestParams,
+  CompleteResult,
+  GetPromptResult,
+  LoggingLevel,
+  ReadResourceResult,
+} from '@modelcontextprotocol/client'
 
+import { TtlCache } from './cache/ttl-cache.ts'
 import { checkConfig } from './config/check-config.ts'
 import { loadMcpConfig } from './config/load-mcp-config.ts'
-import type { McpConfig } from './config/mcp-config.ts'
+import type { McpConfig, ServerConfig } from './config/mcp-config.ts'
+import { ConfigurationError } from './errors/configuration-error.ts'
+import { ServerUnavailableError } from './errors/server-unavailable-error.ts'
 import { ValidationError } from './errors/validation-error.ts'
+import { EventChannel, type EventOfType } from './events/event-channel.ts'
+import type { HostEvent } from './events/host-event.ts'
 import { LatestByKey } from './events/latest-by-key.ts'
-import { type Logger, silentLogger } from './logger.ts'
-import type { Environment } from './environment.ts'
+import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-options.ts'
+import { bindLogger } from './logger.ts'
+import { type HostMetrics, MetricsRegistry } from './metrics/host-metrics.ts'
 import { Guardian } from './process/guardian.ts'
+import type { CacheableOptions, CallToolOptions, RequestOptions } from './requests/options.ts'
+import type { ServerRequestCallback, ServerRequestKind } from './requests/server-request.ts'
+import type { ResourceIdentity } from './routing/find-resource.ts'
+import type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
+import { Router } from './routing/router.ts'
+import { ServerClient } from './server/server-client.ts'
+import { type Member, type ReloadReport, ServerGroup } from './server/server-group.ts'
 import type { ServerSnapshot } from './server/server-snapshot.ts'
 import { Server } from './server/server.ts'
-import { type ToolIdentity, ToolTable } from './tool-table.ts'
-
-/**
- * What one server's failed start means: `all-or-nothing` stops all and throws, `best-effort` goes
- * on without it.
- */
-export type StartPolicy = 'all-or-nothing' | 'best-effort'
-
-export interface MCPHostOptions {
-  /**
-   * Where `${NAME}` in the configuration comes from, mostly `process.env`. Servers see only a safe
-   * part of it (`PATH`, `HOME`, language, time zone) besides what is configured for them.
-   */
-  readonly env: Environment
-  /** Default: silent. */
-  readonly logger?: Logger
-  /** Default `all-or-nothing`. */
-  readonly startPolicy?: StartPolicy
-  /** From a server's launch to its first list of tools, in milliseconds; default 30,000. */
-  readonly startTimeoutMs?: number
-  /** The limit of a tool call without one of its own, in milliseconds; default 60,000. */
-  readonly defaultToolTimeoutMs?: number
-  /** How long a server may take to stop before it is killed, in milliseconds; default 10,000. */
-  readonly stopGraceMs?: number
-}
-
-export interface CallToolOptions {
-  /** Its abort cancels the call at the server; the call then throws the signal's reason. */
-  readonly signal?: AbortSignal
-  /** In milliseconds; default: that of the server, else of the host. */
-  readonly timeoutMs?: number
-  /** Goes with the errors and log lines of this call. */
-  readonly requestId?: string
-}
 
 export interface ServerChangesOptions {
   /** Ends the iteration. */
   readonly signal: AbortSignal
 }
 
+export interface EventsOptions<Type extends HostEvent['type']> extends ServerChangesOptions {
+  /** Default: all. */
+  readonly types?: readonly Type[]
+}
+
+/** What `MCPHost.complete` completes: an argument of a prompt or of a resource template. */
+export type CompleteParams = Omit<CompleteRequestParams, '_meta'>
+
 /**
- * Runs MCP servers and calls their tools.
+ * Runs MCP servers, or connects to them, and gives their tools, prompts and resources one door.
  *
- * It has one life: `initialize`, any number of calls, `shutdown`. Servers and all that they start
- * are gone after `shutdown`, and also when the process of the host is killed.
+ * It has one life: `initialize`, any number of requests, `shutdown`. Servers and all that they
+ * start are gone after `shutdown`, and also when the process of the host is killed.
  */
 export class MCPHost implements AsyncDisposable {
-  readonly #options: Required<MCPHostOptions>
-  readonly #guardian = new Guardian()
-  readonly #servers = new Map<string, Server>()
-  readonly #tools = new ToolTable()
+  readonly #options: SettledOptions
+  readonly #guardian: Guardian
+  readonly #ownsGuardian: boolean
+  readonly #cache: TtlCache<object> | undefined
+  readonly #metrics = new MetricsRegistry()
+  readonly #group: ServerGroup
+  readonly #router = new Router(() => this.#group.members.map(({ server }) => server))
+  readonly #events: EventChannel<HostEvent>
   readonly #readers = new Set<LatestByKey<ServerSnapshot>>()
+  readonly #abortable = new Map<string, Set<AbortController>>()
+  #callback: ServerRequestCallback = () => undefined
+  #answered: ReadonlySet<ServerRequestKind> = new Set()
+  #configPath: string | undefined
   #initialized: Promise<void> | undefined
   #stopped: Promise<void> | undefined
   #isShutDown = false
 
   constructor(options: MCPHostOptions) {
-    this.#options = {
-      logger: silentLogger,
-      startPolicy: 'all-or-nothing',
-      startTimeoutMs: 30_000,
-      defaultToolTimeoutMs: 60_000,
-      stopGraceMs: 10_000,
-      ...options,
+    const { cache = {}, guardian, ...rest } = options
+    this.#options = withDefaults(rest)
+    this.#ownsGuardian = guardian === undefined
+    this.#guardian = guardian ?? new Guardian()
+    if (cache !== false) {
+      const { ttlMs = 300_000, maxEntries = 1000 } = cache
+      this.#cache = new TtlCache({ ttlMs, maxEntries })
     }
+    const { logger, maxToolTimeoutMs } = this.#options
+    this.#events = new EventChannel({
+      onListenerError: (error) => logger.error({ err: error }, 'a listener failed'),
+    })
+    this.#group = new ServerGroup(
+      {
+        create: (name, config) => this.#create(name, config),
+        onPlaced: (member) => this.#changed(member),
+      },
+      { retireLimitMs: maxToolTimeoutMs },
+    )
   }
 
   /**
-   * Starts all servers at once, from the path of an `mcp.json` or a configuration already read.
-   * Throws `ConfigurationError` before anything starts; throws `ServerStartupError`, with every
-   * server stopped again, under the policy `all-or-nothing`.
+   * Who answers what servers ask for; `kinds` (default: all) is what they are told that they may
+   * ask. Throws when the host is initialized already: servers are told once, when they start.
+   */
+  registerCallback(
+    callback: ServerRequestCallback,
+    kinds: readonly ServerRequestKind[] = ['sampling', 'elicitation', 'roots', 'log'],
+  ): void {
+    if (this.#initialized !== undefined) {
+      throw new Error('register the callback before you initialize the host')
+    }
+    this.#callback = callback
+    this.#answered = new Set(kinds)
+  }
+
+  /**
+   * Starts all servers, those that another depends on before it, from the path of an `mcp.json` or
+   * a configuration already read. Throws `ConfigurationError` before anything starts; throws
+   * `ServerStartupError`, with every server stopped again, under the policy `all-or-nothing`.
    */
   async initialize(config: string | McpConfig): Promise<void> {
     if (this.#initialized !== undefined) throw new Error('the host is initialized already')
     this.#initialized = this.#initialize(config)
-    await this.#initialized
+    try {
+      await this.#initialized
+    } catch (error) {
+      // Nothing was started: with a better configuration it may be tried again.
+      if (error instanceof ConfigurationError) this.#initialized = undefined
+      throw error
+    }
+  }
+
+  /**
+   * Makes the servers what a new configuration says: by default the file of `initialize`, read
+   * again. Servers that stay the same are not touched, calls under way are finished. Throws
+   * `ConfigurationError`, and then nothing has changed. A server that cannot start is unavailable
+   * and no error of the reload.
+   */
+  async reload(config: string | McpConfig | undefined = this.#configPath): Promise<ReloadReport> {
+    if (this.#initialized === undefined) throw new Error('initialize the host before a reload')
+    if (config === undefined)
+      throw new Error('there is no file to read again: give a configuration')
+    const { env } = this.#options
+    const loaded = typeof config === 'string' ? await loadMcpConfig(config, env) : config
+    checkConfig(loaded)
+    // A start under way comes first; its failure goes to whoever started.
+    await this.#initialized.catch(() => undefined)
+    const report = await this.#group.reload(structuredClone(loaded))
+    if (typeof config === 'string') this.#configPath = config
+    for (const name of report.removed) this.#metrics.forget(name)
+    return report
   }
 
   /** Stops all servers with all that they started. Later calls wait for the first. Never throws. */
@@ -97,19 +152,24 @@ export class MCPHost implements AsyncDisposable {
     return this.shutdown()
   }
 
-  /** Every configured server, in the order of the configuration. */
+  /** Every configured server with its lists, in the order of the configuration. */
   getTools(): readonly ServerSnapshot[] {
-    return Array.from(this.#servers.values(), (server) => server.snapshot())
+    return this.#group.members.map(({ server }) => server.snapshot())
+  }
+
+  /** Counts and latencies since the start, per server and tool. */
+  getMetrics(): HostMetrics {
+    return this.#metrics.snapshot()
   }
 
   /**
-   * Every server as it is now, then each again whenever its state or its tools change, until the
+   * Every server as it is now, then each again whenever its state or its lists change, until the
    * shutdown is done. A slow reader sees the latest of each server, not every step.
    */
   async *serverChanges({ signal }: ServerChangesOptions): AsyncGenerator<ServerSnapshot, void> {
     const reader = new LatestByKey<ServerSnapshot>()
     const close = (): void => reader.close()
-    for (const server of this.#servers.values()) reader.put(server.name, server.snapshot())
+    for (const { server } of this.#group.members) reader.put(server.name, server.snapshot())
     if (this.#isShutDown || signal.aborted) close()
     this.#readers.add(reader)
     signal.addEventListener('abort', close)
@@ -125,51 +185,150 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
+   * What happens from now on, until the shutdown is done. A reader that falls 1,000 events behind
+   * gets an error: it would miss some.
+   */
+  events<Type extends HostEvent['type'] = HostEvent['type']>(
+    options: EventsOptions<Type>,
+  ): AsyncGenerator<EventOfType<HostEvent, Type>, void, undefined> {
+    return this.#events.read(options)
+  }
+
+  /** Calls `listener` for every event of a type, until it is disposed of or the signal aborts. */
+  on<Type extends HostEvent['type']>(
+    type: Type,
+    listener: (event: EventOfType<HostEvent, Type>) => unknown,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Disposable {
+    return this.#events.on(type, listener, options)
+  }
+
+  /**
    * Calls a tool, named `{server}.{tool}` or by the pair. The result is passed on as received: one
    * with `isError` is a result.
    *
    * Throws, with the server not called, `ValidationError` for an unknown tool or arguments that
    * its schema refuses. Throws `TimeoutError`, `ServerUnavailableError` (also when the server ends
-   * during the call), `ProtocolError`, or the reason of `signal`.
+   * during the call), `ProtocolError` (also for a result that breaks the tool's `outputSchema`),
+   * `ToolExecutionError` where asked for, or the reason of `signal`.
    */
-  async callTool(
+  callTool(
     tool: string | ToolIdentity,
     args: Readonly<Record<string, unknown>> = {},
-    { signal, timeoutMs, requestId }: CallToolOptions = {},
+    options: CallToolOptions = {},
   ): Promise<CallToolResult> {
-    const identity = typeof tool === 'string' ? this.#tools.find(tool) : tool
-    const server = identity === undefined ? undefined : this.#servers.get(identity.server)
-    if (identity === undefined || server === undefined) {
-      const name = typeof tool === 'string' ? tool : `${tool.server}.${tool.tool}`
-      const message = `there is no tool "${name}"${this.#missing()}`
-      throw new ValidationError(message, [], { ...identity, requestId })
-    }
-    return server.callTool(identity.tool, args, { signal, timeoutMs, requestId })
+    return this.#abortably(options, (request) => {
+      const identity = typeof tool === 'string' ? this.#router.findTool(tool, options) : tool
+      const context = { server: identity.server, tool: identity.tool }
+      const { client } = this.#member(identity.server, { ...context, requestId: options.requestId })
+      return client.callTool(identity.tool, args, request)
+    })
+  }
+
+  /**
+   * A prompt, named `{server}.{prompt}` or by the pair, with its arguments filled in. One from the
+   * cache has `"mcp-host/cache"` in its `_meta`: `hit`, or `stale` while its server is away.
+   * Throws as `callTool` does.
+   */
+  getPrompt(
+    prompt: string | PromptIdentity,
+    args: Readonly<Record<string, string>> = {},
+    options: CacheableOptions = {},
+  ): Promise<GetPromptResult> {
+    return this.#abortably(options, (request) => {
+      const { server, name } = this.#router.findPrompt(prompt, options)
+      return this.#member(server, options).client.getPrompt(name, args, request)
+    })
+  }
+
+  /**
+   * A resource's contents, by its URI or the pair. A URI that several servers have is asked for as
+   * `mcp://{server}/{encoded uri}` or by the pair. The cache is marked as for `getPrompt`. Throws as
+   * `callTool` does.
+   */
+  getResource(
+    resource: string | ResourceIdentity,
+    options: CacheableOptions = {},
+  ): Promise<ReadResourceResult> {
+    return this.#abortably(options, (request) => {
+      const { server, uri } = this.#router.findResource(resource, options)
+      return this.#member(server, options).client.readResource(uri, request)
+    })
+  }
+
+  /**
+   * Suggests values for an argument of a prompt (named `{server}.{prompt}`) or of a resource
+   * template. Throws as `callTool` does.
+   */
+  complete(
+    { ref, ...params }: CompleteParams,
+    options: RequestOptions = {},
+  ): Promise<CompleteResult> {
+    return this.#abortably(options, (request) => {
+      if (ref.type === 'ref/prompt') {
+        const { server, name } = this.#router.findPrompt(ref.name, options)
+        const own = { ref: { ...ref, name }, ...params }
+        return this.#member(server, options).client.complete(own, request)
+      }
+      const { server, uri } = this.#router.findResource(ref.uri, options)
+      const own = { ref: { ...ref, uri }, ...params }
+      return this.#member(server, options).client.complete(own, request)
+    })
+  }
+
+  /** Asks to be told of a resource's changes, which come as `resource-updated`, also after restarts. */
+  async subscribe(
+    resource: string | ResourceIdentity,
+    options: Pick<RequestOptions, 'timeoutMs'> = {},
+  ): Promise<void> {
+    const { server, uri } = this.#router.findResource(resource, {})
+    await this.#member(server, {}).client.subscribe(uri, options)
+  }
+
+  /** Ends a `subscribe`. */
+  async unsubscribe(
+    resource: string | ResourceIdentity,
+    options: Pick<RequestOptions, 'timeoutMs'> = {},
+  ): Promise<void> {
+    const { server, uri } = this.#router.findResource(resource, {})
+    await this.#member(server, {}).client.unsubscribe(uri, options)
+  }
+
+  /** How much one server, or every ready one, shall tell in its log messages. */
+  async setLoggingLevel(level: LoggingLevel, server?: string): Promise<void> {
+    const members =
+      server === undefined
+        ? this.#group.members.filter((member) => member.server.state === 'ready')
+        : [this.#member(server, {})]
+    await Promise.all(members.map(({ client }) => client.setLoggingLevel(level, {})))
+  }
+
+  /**
+   * Aborts the requests under way that were given this id; `false` when there is none. They throw
+   * `reason`, by default an `AbortError`.
+   */
+  abort(requestId: string, reason?: unknown): boolean {
+    const controllers = this.#abortable.get(requestId)
+    for (const controller of controllers ?? []) controller.abort(reason)
+    return controllers !== undefined
+  }
+
+  /**
+   * Ends one server and starts it anew, also one that its restart policy has given up. Throws
+   * `ServerStartupError` when it does not start, `ValidationError` when there is no such server.
+   */
+  async restart(server: string): Promise<void> {
+    await this.#member(server, {}).server.restart()
   }
 
   async #initialize(config: string | McpConfig): Promise<void> {
-    const { env, logger, startPolicy, ...limits } = this.#options
-    const { servers } = typeof config === 'string' ? await loadMcpConfig(config, env) : config
-    checkConfig({ servers })
+    const { env } = this.#options
+    const loaded = typeof config === 'string' ? await loadMcpConfig(config, env) : config
+    checkConfig(loaded)
+    if (typeof config === 'string') this.#configPath = config
     if (this.#stopped !== undefined) throw new Error('the host is shut down')
-    const onChange = (server: Server): void => this.#changed(server)
-    const deps = { guardian: this.#guardian, logger, env, onChange }
-    for (const [name, server] of Object.entries(servers)) {
-      const { stopGraceMs: graceMs, startTimeoutMs, defaultToolTimeoutMs } = limits
-      const options = { name, config: server, startTimeoutMs, defaultToolTimeoutMs, graceMs }
-      this.#servers.set(name, new Server(deps, options))
-    }
-    const starts = Array.from(this.#servers.values(), (server) => {
-      this.#changed(server)
-      return server.start()
-    })
-    if (startPolicy === 'best-effort') {
-      // A failure is logged by its server and stays visible in its state.
-      await Promise.allSettled(starts)
-      return
-    }
     try {
-      await Promise.all(starts)
+      await this.#group.start(structuredClone(loaded), this.#options.startPolicy)
     } catch (error) {
       await this.shutdown()
       throw error
@@ -177,21 +336,117 @@ export class MCPHost implements AsyncDisposable {
   }
 
   async #shutdown(): Promise<void> {
-    await Promise.all(Array.from(this.#servers.values(), (server) => server.stop()))
-    await this.#guardian[Symbol.asyncDispose]()
+    await this.#group.stop()
+    if (this.#ownsGuardian) await this.#guardian[Symbol.asyncDispose]()
     this.#isShutDown = true
     for (const reader of this.#readers) reader.close()
+    this.#events.close()
   }
 
-  #changed(server: Server): void {
-    this.#tools.update(server)
-    for (const reader of this.#readers) reader.put(server.name, server.snapshot())
+  #create(name: string, config: ServerConfig): Member {
+    const { env, logger, clientInfo, startTimeoutMs, startRetries, stopGraceMs } = this.#options
+    const { defaultToolTimeoutMs, maxToolTimeoutMs, maxConcurrentCalls } = this.#options
+    const emit = (event: HostEvent): void => this.#events.emit(event)
+    const server: Server = new Server(
+      {
+        guardian: this.#guardian,
+        logger,
+        env,
+        inbox: {
+          callback: (request) => this.#callback(request),
+          answered: this.#answered,
+          onListChanged: (list) => {
+            // Until it is read again nobody knows what of it still holds.
+            if (list === 'prompts') client.forget('prompt')
+            if (list === 'resources') client.forget('resource')
+          },
+          onLog: (message) => emit({ type: 'log', ...message }),
+          onLogFailure: (error) => {
+            logger.error({ server: name, err: error }, 'the callback failed on a log message')
+          },
+          onResourceUpdated: (uri) => {
+            client.forget('resource', uri)
+            emit({ type: 'resource-updated', server: name, uri })
+          },
+          onElicitationComplete: (elicitationId) => {
+            emit({ type: 'elicitation-complete', server: name, elicitationId })
+          },
+        },
+        onListed: (list) => emit({ type: 'list-changed', server: name, list }),
+        onChange: () => this.#changed({ server }),
+        missing: () => this.#group.missing(config),
+      },
+      {
+        name,
+        config,
+        clientInfo,
+        startRetries,
+        startTimeoutMs: config.startTimeoutMs ?? startTimeoutMs,
+        stopGraceMs: config.stopGraceMs ?? stopGraceMs,
+      },
+    )
+    const client: ServerClient = new ServerClient(
+      {
+        server,
+        logger: bindLogger(logger, { server: name }),
+        metrics: this.#metrics,
+        cache: this.#cache,
+        onRefused: (tool, reason) => {
+          logger.warn({ server: name, tool, reason }, 'a call was refused')
+          emit({ type: 'security', server: name, tool, reason })
+        },
+      },
+      {
+        timeoutMs: config.timeoutMs ?? defaultToolTimeoutMs,
+        maxTimeoutMs: config.maxTimeoutMs ?? maxToolTimeoutMs,
+        maxConcurrentCalls: config.maxConcurrentCalls ?? maxConcurrentCalls,
+      },
+    )
+    return { server, client }
   }
 
-  /** A server that never was ready has no names in the table: say so rather than "unknown" alone. */
-  #missing(): string {
-    const missing = [...this.#servers.values()].filter(({ state }) => state !== 'ready')
-    if (missing.length === 0) return ''
-    return ` (not ready: ${missing.map(({ name }) => name).join(', ')})`
+  /** Of a server that another has replaced, or will replace, nobody hears. */
+  #changed({ server }: Pick<Member, 'server'>): void {
+    const { name } = server
+    const current = this.#group.get(name)?.server
+    if (current !== undefined && current !== server) return
+    if (current === undefined) this.#router.forget(name)
+    else this.#router.update(server)
+    const snapshot = server.snapshot()
+    for (const reader of this.#readers) reader.put(name, snapshot)
+    this.#events.emit({ type: 'server', server: snapshot })
+    if (snapshot.state === 'ready') this.#group.wakeDependents(name)
+  }
+
+  /** Lets `abort` end a request that has an id. */
+  async #abortably<Options extends RequestOptions, Result>(
+    options: Options,
+    run: (options: Options) => Promise<Result>,
+  ): Promise<Result> {
+    const { requestId, signal } = options
+    if (requestId === undefined) return run(options)
+    const controller = new AbortController()
+    const controllers = this.#abortable.get(requestId) ?? new Set()
+    this.#abortable.set(requestId, controllers.add(controller))
+    const both =
+      signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal])
+    try {
+      return await run({ ...options, signal: both })
+    } finally {
+      controllers.delete(controller)
+      if (controllers.size === 0) this.#abortable.delete(requestId)
+    }
+  }
+
+  #member(name: string, context: { readonly requestId?: string | undefined }): Member {
+    if (this.#stopped !== undefined) {
+      throw new ServerUnavailableError('the host is shut down', { ...context, server: name })
+    }
+    const member = this.#group.get(name)
+    if (member !== undefined) return member
+    throw new ValidationError(`there is no server "${name}"${this.#router.notReady()}`, [], {
+      server: name,
+      requestId: context.requestId,
+    })
   }
 }

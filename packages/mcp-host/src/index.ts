@@ -1,23 +1,64 @@
-export type { CallToolResult, Implementation } from '@modelcontextprotocol/client'
+export type {
+  CallToolResult,
+  CompleteResult,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestParams,
+  ElicitResult,
+  GetPromptResult,
+  Implementation,
+  ListRootsResult,
+  LoggingLevel,
+  Progress,
+  ReadResourceResult,
+} from '@modelcontextprotocol/client'
 export { loadMcpConfig } from './config/load-mcp-config.ts'
-export type { McpConfig, ServerConfig, StdioServerConfig } from './config/mcp-config.ts'
+export type { LoadOptions } from './config/parse-mcp-config.ts'
+export type {
+  CommonServerConfig,
+  HealthCheckConfig,
+  McpConfig,
+  RemoteServerConfig,
+  ResourceLimits,
+  RestartConfig,
+  ServerConfig,
+  StdioServerConfig,
+  ToolFilter,
+} from './config/mcp-config.ts'
+export type { Environment } from './environment.ts'
 export { type ConfigFault, ConfigurationError } from './errors/configuration-error.ts'
 export { type ErrorContext, McpHostError, type McpHostErrorCode } from './errors/mcp-host-error.ts'
 export { ProtocolError } from './errors/protocol-error.ts'
 export { ServerStartupError } from './errors/server-startup-error.ts'
 export { ServerUnavailableError } from './errors/server-unavailable-error.ts'
 export { TimeoutError } from './errors/timeout-error.ts'
+export { ToolExecutionError } from './errors/tool-execution-error.ts'
 export { type ArgumentIssue, ValidationError } from './errors/validation-error.ts'
+export type { HostEvent } from './events/host-event.ts'
 export {
-  type CallToolOptions,
+  type CompleteParams,
+  type EventsOptions,
   MCPHost,
-  type MCPHostOptions,
   type ServerChangesOptions,
-  type StartPolicy,
 } from './host.ts'
+export type { CacheOptions, MCPHostOptions } from './host-options.ts'
+export type { ListName } from './inventory/inventory.ts'
+export type { Prompt, Resource, ResourceTemplate } from './inventory/listed.ts'
+export type { Tool } from './inventory/tool.ts'
 export type { Logger } from './logger.ts'
-export type { Environment } from './environment.ts'
+export type { CallMetrics, CallOutcome } from './metrics/call-meter.ts'
+export type { LatencyBucket } from './metrics/latency-histogram.ts'
+export type { HostMetrics, ServerMetrics } from './metrics/host-metrics.ts'
+export type { CallPriority } from './policies/call-queue.ts'
+export type { CacheableOptions, CallToolOptions, RequestOptions } from './requests/options.ts'
+export type {
+  CausingCall,
+  ServerRequest,
+  ServerRequestCallback,
+  ServerRequestKind,
+} from './requests/server-request.ts'
+export type { ResourceIdentity } from './routing/find-resource.ts'
+export type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
+export type { ReloadReport, StartPolicy } from './server/server-group.ts'
 export type { ServerSnapshot } from './server/server-snapshot.ts'
 export type { ServerState } from './server/server-state.ts'
-export type { Tool } from './server/tool.ts'
-export type { ToolIdentity } from './tool-table.ts'

@@ -1,26 +1,54 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+
+interface Row {
+  readonly pid: number
+  /** Begins with `Z` or `X` for one that is dead and waits for its parent. */
+  readonly state: string
+  readonly args: string
+}
+
+const hasProc = process.platform === 'linux'
 
 /** Whether a process runs; one that is dead and waits for its parent does not. */
 export function isAlive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
-  } catch {
-    return false
-  }
+  const row = hasProc ? readRow(pid) : listByPs().find((other) => other.pid === pid)
+  return row !== undefined && isRunning(row)
 }
 
 /** The running processes that have `text` among their arguments, shells on their way included. */
 export function processesWith(text: string): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid && isAlive(pid))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text)
-      } catch {
-        // It has ended since.
-        return false
-      }
-    })
+  return (hasProc ? listByProc() : listByPs())
+    .filter((row) => row.pid !== process.pid && isRunning(row) && row.args.includes(text))
+    .map(({ pid }) => pid)
+}
+
+function isRunning({ state }: Row): boolean {
+  return !/^[ZX]/.test(state)
+}
+
+function listByProc(): Row[] {
+  const pids = readdirSync('/proc').map(Number)
+  return pids.filter((pid) => pid > 0).flatMap((pid) => readRow(pid) ?? [])
+}
+
+function readRow(pid: number): Row | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const state = stat.slice(stat.lastIndexOf(')') + 2)
+    return { pid, state, args: readFileSync(`/proc/${pid}/cmdline`, 'utf8') }
+  } catch {
+    // It has ended since.
+    return undefined
+  }
+}
+
+/** For macOS, where there is no `/proc`. */
+function listByPs(): Row[] {
+  const columns = ['pid=', 'stat=', 'args='].flatMap((column) => ['-o', column])
+  const lines = execFileSync('ps', ['-A', '-ww', ...columns], { encoding: 'utf8' }).split('\n')
+  return lines.flatMap((line) => {
+    const [, pid, state, args] = /^ *(\d+) +(\S+) +(.*)$/.exec(line) ?? []
+    return state === undefined || args === undefined ? [] : [{ pid: Number(pid), state, args }]
+  })
 }

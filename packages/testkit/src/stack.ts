@@ -13,13 +13,25 @@ import { toolServer } from './tool-server.ts'
 export interface StackOptions {
   /** Tools of the one MCP server, `test`. Each call is noted in its journal. */
   readonly tools?: readonly ToolScript[]
+  /** More servers with the same tools, by name, and the fields of their `mcp.json` entries. */
+  readonly servers?: Readonly<Record<string, object>>
   /** More settings for all services. */
   readonly env?: Readonly<Record<string, string>>
+}
+
+/** A call that reached an MCP server. */
+export interface JournalEntry {
+  readonly tool: string
+  readonly arguments: unknown
+  /** Of the server's process. */
+  readonly pid: number
 }
 
 /** The whole host as separate processes on a nats-server of its own. */
 export interface Stack extends AsyncDisposable {
   readonly broker: Broker
+  /** Path of the `mcp.json`. */
+  readonly mcpJson: string
   /** Of the first gateway. */
   readonly url: string
   /** Where a service answers `/health` and `/metrics`. */
@@ -33,12 +45,16 @@ export interface Stack extends AsyncDisposable {
   /** After `kill`: another one in its place. */
   restart(name: ServiceName): Promise<void>
   /** The tool calls that reached the MCP server, in order. */
-  journal(): Promise<{ tool: string; arguments: unknown }[]>
+  journal(): Promise<JournalEntry[]>
   /** What a service has logged. */
   log(name: ServiceName): Promise<string>
 }
 
-export async function startStack({ tools = [], env = {} }: StackOptions = {}): Promise<Stack> {
+export async function startStack({
+  tools = [],
+  servers: more = {},
+  env = {},
+}: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack()
   const folder = stack.use(await testFolder())
   const guardian = stack.use(new Guardian())
@@ -46,7 +62,11 @@ export async function startStack({ tools = [], env = {} }: StackOptions = {}): P
   const journalFile = join(folder.path, 'journal.jsonl')
   await writeFile(journalFile, '')
   const mcpJson = join(folder.path, 'mcp.json')
-  const servers = tools.length === 0 ? {} : { test: toolServer(tools, journalFile) }
+  const names = tools.length === 0 ? [] : ['test', ...Object.keys(more)]
+  const servers = Object.fromEntries(
+    names.map((name) => [name, { ...toolServer(tools, journalFile), ...more[name] }]),
+  )
+  const toolCount = tools.length * names.length
   await writeFile(mcpJson, JSON.stringify({ servers }))
   await mkdir(join(folder.path, 'run'))
 
@@ -69,10 +89,11 @@ export async function startStack({ tools = [], env = {} }: StackOptions = {}): P
     })
   await Promise.all(SERVICES.map(async (name) => processes.set(name, await start(name, '0'))))
   const url = processes.get('gateway')?.url ?? ''
-  await eventually(() => isReady(url, tools.length), { what: 'a ready host' })
+  await eventually(() => isReady(url, toolCount), { what: 'a ready host' })
   const open = stack.move()
   return {
     broker,
+    mcpJson,
     url,
     urlOf: (name) => processes.get(name)?.url ?? '',
     pids: () => ({
@@ -88,11 +109,11 @@ export async function startStack({ tools = [], env = {} }: StackOptions = {}): P
     async restart(name) {
       // A gateway comes back where clients look for it.
       processes.set(name, await start(name, name === 'gateway' ? new URL(url).port : '0'))
-      await eventually(() => isReady(url, tools.length), { what: 'a ready host' })
+      await eventually(() => isReady(url, toolCount), { what: 'a ready host' })
     },
     async journal() {
       const lines = (await readFile(journalFile, 'utf8')).split('\n').filter((line) => line !== '')
-      return lines.map((line) => JSON.parse(line) as { tool: string; arguments: unknown })
+      return lines.map((line) => JSON.parse(line) as JournalEntry)
     },
     async log(name) {
       const { pid } = processes.get(name) ?? {}

@@ -1,5 +1,6 @@
 import type { CatalogView } from '@mcp-host/bus'
-import type { ModelEntry, ServerEntry } from '@mcp-host/contracts'
+import type { ModelEntry, ServerView } from '@mcp-host/contracts'
+import { viewServers } from '@mcp-host/contracts'
 
 /** What the host can do right now, in the forms the gateway tells it. */
 export interface Capabilities {
@@ -10,8 +11,7 @@ export interface Capabilities {
 }
 
 export function capabilities({ entries }: CatalogView): Capabilities {
-  const servers = (): ServerEntry[] =>
-    Array.from(entries.values()).filter((entry) => entry.kind === 'server')
+  const servers = (): ServerView[] => viewServers(entries.values())
   const model = (): ModelEntry | undefined =>
     Array.from(entries.values()).find((entry) => entry.kind === 'model')
   return {
@@ -29,11 +29,16 @@ export function capabilities({ entries }: CatalogView): Capabilities {
     },
     summary: () => ({
       model: model(),
-      servers: servers().map(({ server, state, error, tools }) => ({
+      servers: servers().map(({ server, state, error, tools, instances }) => ({
         server,
         state,
         error,
         tools: tools.length,
+        instances: instances.map(({ entry }) => ({
+          supervisor: entry.supervisor,
+          state: entry.state,
+          restarts: entry.restarts,
+        })),
       })),
     }),
   }

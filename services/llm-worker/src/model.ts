@@ -5,6 +5,10 @@ export interface ModelRequest {
   readonly system?: string
   readonly messages: readonly PromptMessage[]
   readonly tools: readonly OfferedTool[]
+  /** What the provider is asked to keep to; without them its own defaults. */
+  readonly maxTokens?: number
+  readonly temperature?: number
+  readonly stopSequences?: readonly string[]
 }
 
 /** Data of the provider to be sent back with a block, opaque to us. */

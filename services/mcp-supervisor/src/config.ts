@@ -16,6 +16,20 @@ export const supervisorSettings = {
     describe:
       'How long a tool call may take when its server sets no time of its own, in milliseconds.',
   }),
+  inputTimeoutMs: setting({
+    env: 'INPUT_TIMEOUT_MS',
+    schema: values.integer(1_000, 3_600_000),
+    default: '300000',
+    describe:
+      'How long a question that an MCP server asks the user waits for its answer, in milliseconds.',
+  }),
+  maxSessionProcesses: setting({
+    env: 'MAX_SESSION_PROCESSES',
+    schema: values.integer(1, 100_000),
+    default: '100',
+    describe:
+      'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`.',
+  }),
 }
 
 export type SupervisorConfig = Config<typeof supervisorSettings>

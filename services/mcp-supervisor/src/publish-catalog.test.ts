@@ -1,86 +1,242 @@
 import type { Catalog } from '@mcp-host/bus'
-import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
-import type { MCPHost, ServerSnapshot } from 'mcp-host'
+import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
+import { catalogKey } from '@mcp-host/contracts'
+import type { ServerConfig, ServerSnapshot } from 'mcp-host'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { publishCatalog, removeStale } from './publish-catalog.ts'
+import { CatalogPublisher, toEntry } from './publish-catalog.ts'
 
-let catalog: Catalog
-let put: CatalogEntry[]
-let failures: number
-const removed: string[] = []
+const name = 'test' as ServerName
+const entry = (state: ServerEntry['state'], supervisor = 'us'): ServerEntry => ({
+  kind: 'server',
+  server: name,
+  supervisor,
+  state,
+  tools: [],
+})
+
+/** What is stored, and what was put, in order. */
+let entries: Map<string, CatalogEntry>
+let put: ServerEntry[]
+let isAway: boolean
+/** Servers whose entries the broker does not take. */
+let refused: Set<string>
+let tries: number[]
+let removed: string[]
+/** What a put of the presence waits for. */
+let hold: Promise<void> | undefined
+let warnings: unknown[]
+let publisher: CatalogPublisher
+
 beforeEach(() => {
   vi.useFakeTimers()
+  entries = new Map()
   put = []
-  failures = 0
-  removed.length = 0
-  catalog = {
-    async put(entry) {
-      if (failures-- > 0) throw new Error('the broker is away')
-      put.push(entry)
-    },
-    remove: async (entry) => void removed.push(entry.kind === 'server' ? entry.server : 'model'),
-    watch: async () => ({
-      entries: new Map<string, CatalogEntry>([
-        ['model', { kind: 'model', provider: 'demo', model: 'demo-1' }],
-        ['a', { kind: 'server', server: 'kept' as ServerName, state: 'ready', tools: [] }],
-        ['b', { kind: 'server', server: 'gone' as ServerName, state: 'ready', tools: [] }],
-      ]),
-    }),
+  isAway = false
+  refused = new Set()
+  tries = []
+  removed = []
+  hold = undefined
+  warnings = []
+  const fail = (): void => {
+    if (isAway) throw new Error('the broker is away')
   }
+  const catalog: Catalog = {
+    async put(each) {
+      fail()
+      if (each.kind === 'server' && refused.has(each.server)) {
+        tries.push(Date.now())
+        throw new Error('refused')
+      }
+      if (each.kind === 'server') put.push(each)
+      else await hold
+      entries.set(catalogKey(each), each)
+    },
+    async remove(each) {
+      fail()
+      removed.push(catalogKey(each))
+      await Promise.resolve()
+      entries.delete(catalogKey(each))
+    },
+    watch: () => Promise.reject(new Error('not used')),
+  }
+  publisher = new CatalogPublisher({
+    bus: { id: 'us', catalog },
+    view: { entries, onChange: () => ({ [Symbol.dispose]: () => undefined }) },
+    stats: () => ({}),
+    faults: () => undefined,
+    warn: (error) => warnings.push(error),
+  })
 })
 afterEach(() => void vi.useRealTimers())
 
-function hostWith(...snapshots: Partial<ServerSnapshot>[]): MCPHost {
-  return {
-    async *serverChanges() {
-      for (const each of snapshots) yield { name: 'test', state: 'ready', tools: [], ...each }
-    },
-  } as unknown as MCPHost
-}
+test('a supervisor is present as soon as it has started', async () => {
+  await publisher.start()
+  expect(entries.get('supervisor.us')).toMatchObject({ kind: 'supervisor', id: 'us', servers: {} })
+})
 
-const quiet = {
-  signal: AbortSignal.any([]),
-  warn: (): void => undefined,
-  onPublished: (): void => undefined,
-}
+test('every change of a server is published, the latest last', async () => {
+  await publisher.start()
+  publisher.set(entry('starting'))
+  publisher.set(entry('unavailable'))
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(entries.get('server.test.us')).toMatchObject({ state: 'ready' })
+  expect(put.at(-1)).toMatchObject({ state: 'ready' })
+})
 
-test('every change of a server is published, with what others need of its tools', async () => {
-  const inputSchema = { type: 'object' as const }
-  const annotations = { readOnlyHint: true, title: 'shown nowhere' }
-  const echo = { name: 'echo', description: 'Says it.', inputSchema, annotations }
-  await publishCatalog(catalog, hostWith({ state: 'starting' }, { tools: [echo] }), quiet)
-  expect(put).toEqual([
-    { kind: 'server', server: 'test', state: 'starting', tools: [] },
-    {
-      kind: 'server',
-      server: 'test',
-      state: 'ready',
-      tools: [{ ...echo, annotations: { readOnlyHint: true, idempotentHint: false } }],
-    },
+test('a server that is removed leaves the catalog', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  publisher.remove(name)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(entries.has('server.test.us')).toBe(false)
+})
+
+test('an outage of the broker delays changes and loses none', async () => {
+  await publisher.start()
+  isAway = true
+  publisher.set(entry('starting'))
+  await vi.advanceTimersByTimeAsync(5_000)
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(entries.has('server.test.us')).toBe(false)
+  expect(warnings.length).toBeGreaterThan(2)
+  isAway = false
+  // Soon, not when it would be time again.
+  await vi.advanceTimersByTimeAsync(500)
+  expect(entries.get('server.test.us')).toMatchObject({ state: 'ready' })
+})
+
+test('what others removed, who took us for dead, is put again', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  entries.clear()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(Array.from(entries.keys()).toSorted()).toEqual(['server.test.us', 'supervisor.us'])
+})
+
+test('nothing is put again that is there', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(put).toHaveLength(1)
+})
+
+test('what an absent supervisor has left is removed, after a while: it may come back', async () => {
+  entries.set('server.test.dead', entry('ready', 'dead'))
+  entries.set('server.test.other', entry('ready', 'other'))
+  const other: CatalogEntry = { kind: 'supervisor', id: 'other', startedAt: 0, servers: {} }
+  entries.set('supervisor.other', other)
+  entries.set('model.default', { kind: 'model', provider: 'demo', model: 'demo-1' })
+  await publisher.start()
+  expect(entries.has('server.test.dead')).toBe(true)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(Array.from(entries.keys()).toSorted()).toEqual([
+    'model.default',
+    'server.test.other',
+    'supervisor.other',
+    'supervisor.us',
   ])
 })
 
-test('an outage of the broker delays a change and loses none', async () => {
-  failures = 3
-  const warnings: unknown[] = []
-  const host = hostWith({ state: 'starting' }, { state: 'ready' })
-  const end = publishCatalog(catalog, host, { ...quiet, warn: (error) => warnings.push(error) })
-  await vi.runAllTimersAsync()
-  await end
-  expect(put).toMatchObject([{ state: 'starting' }, { state: 'ready' }])
-  expect(warnings).toHaveLength(3)
+test('a supervisor that stops leaves nothing behind, and writes nothing more', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  await publisher[Symbol.asyncDispose]()
+  publisher.set(entry('shutdown'))
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(entries.size).toBe(0)
 })
 
-test('an outage does not hold up the shutdown', async () => {
-  failures = Infinity
-  const stop = new AbortController()
-  const end = publishCatalog(catalog, hostWith({}), { ...quiet, signal: stop.signal })
-  stop.abort()
-  await vi.runAllTimersAsync()
-  await expect(end).resolves.toBeUndefined()
+test('an outage does not hold up the stop', async () => {
+  await publisher.start()
+  isAway = true
+  publisher.set(entry('ready'))
+  await expect(publisher[Symbol.asyncDispose]()).resolves.toBeUndefined()
 })
 
-test('servers that are no longer configured are forgotten, models are not', async () => {
-  await removeStale(catalog, ['kept'])
-  expect(removed).toEqual(['gone'])
+test('a server with too many tools for one message is shown with what to do, the others as they are', async () => {
+  await publisher.start()
+  const inputSchema = { type: 'object' as const, description: 'é'.repeat(500_000) }
+  publisher.set({ ...entry('ready'), tools: [{ name: 'echo', inputSchema }] })
+  publisher.set({ ...entry('ready'), server: 'other' as ServerName })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(entries.get('server.test.us')).toMatchObject({
+    state: 'unavailable',
+    tools: [],
+    error: expect.stringMatching(/^its list of tools has 1000\d+ bytes, more than .* "allow"/),
+  })
+  expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(put).toHaveLength(2)
+})
+
+test('an entry that the broker refuses holds up no other, and is tried ever less often', async () => {
+  const of = (server: string): ServerEntry => ({ ...entry('ready'), server: server as ServerName })
+  await publisher.start()
+  publisher.set(of('gone'))
+  await vi.advanceTimersByTimeAsync(0)
+  refused.add('bad')
+  publisher.set(of('bad'))
+  publisher.set(of('good'))
+  publisher.remove('gone' as ServerName)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(Array.from(entries.keys()).toSorted()).toEqual(['server.good.us', 'supervisor.us'])
+  const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0))
+  expect(pauses.filter((ms) => ms > 0)).toEqual([250, 500, 1_000, 2_000, 2_000, 2_000, 2_000])
+  refused.clear()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(entries.has('server.bad.us')).toBe(true)
+})
+
+test('who is found dead by many at once is forgotten once', async () => {
+  entries.set('server.test.dead', entry('ready', 'dead'))
+  await Promise.all([publisher.forget('dead'), publisher.forget('dead')])
+  expect(removed).toEqual(['server.test.dead'])
+})
+
+test('a stop waits for the presence that is being told, and it goes with the rest', async () => {
+  await publisher.start()
+  const held = Promise.withResolvers<void>()
+  hold = held.promise
+  await vi.advanceTimersByTimeAsync(2_000)
+  const stopped = publisher[Symbol.asyncDispose]()
+  await vi.advanceTimersByTimeAsync(0)
+  held.resolve()
+  await stopped
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(entries.size).toBe(0)
+})
+
+test('an entry has what others need of the server and its tools', () => {
+  const config: ServerConfig = { type: 'http', url: 'http://localhost', headers: {} }
+  const inputSchema = { type: 'object' as const }
+  const annotations = { readOnlyHint: true, title: 'shown nowhere' }
+  const echo = { name: 'echo', description: 'Says it.', inputSchema, annotations }
+  const snapshot: ServerSnapshot = {
+    name: 'test',
+    type: 'http',
+    state: 'ready',
+    era: 'modern',
+    restarts: 2,
+    tools: [echo],
+    prompts: [],
+    resources: [],
+    resourceTemplates: [],
+  }
+  expect(toEntry('us', config, snapshot)).toEqual({
+    kind: 'server',
+    server: 'test',
+    supervisor: 'us',
+    state: 'ready',
+    type: 'http',
+    scope: 'shared',
+    placement: 'every',
+    restarts: 2,
+    era: 'modern',
+    tools: [{ ...echo, annotations: { readOnlyHint: true, idempotentHint: false } }],
+  })
 })

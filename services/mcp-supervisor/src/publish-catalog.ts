@@ -1,56 +1,244 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Catalog } from '@mcp-host/bus'
-import type { CatalogTool, ServerEntry } from '@mcp-host/contracts'
-import { ServerName } from '@mcp-host/contracts'
-import type { MCPHost, ServerSnapshot } from 'mcp-host'
+import type { Bus, CatalogView } from '@mcp-host/bus'
+import type { CatalogTool, ServerEntry, ServerStats } from '@mcp-host/contracts'
+import { catalogKey, ServerName } from '@mcp-host/contracts'
+import type { ServerConfig, ServerSnapshot } from 'mcp-host'
+import { brief } from './brief.ts'
 
-const RETRY_MS = 500
+/** Who is silent for so long is absent, and its servers with it. */
+const PRESENCE_TTL_MS = 6_000
+const PRESENCE_MS = 2_000
+const RETRY_MS = 250
+/** How many looks an absent supervisor's entries outlast: it may only have lost the broker. */
+const LOOKS_BEFORE_REMOVAL = 3
+/** As JSON; the broker takes no message above 1 MiB. */
+const MAX_ENTRY_BYTES = 900 * 1024
 
-/** Keeps the catalog as the host's servers are, until the signal. Outages of the broker only delay it. */
-export async function publishCatalog(
-  catalog: Catalog,
-  host: MCPHost,
-  {
-    signal,
-    warn,
-    onPublished,
-  }: {
-    signal: AbortSignal
-    warn: (error: unknown) => void
-    onPublished: (entry: ServerEntry) => void
-  },
-): Promise<void> {
-  for await (const snapshot of host.serverChanges({ signal })) {
-    const entry = toEntry(snapshot)
-    while (!signal.aborted) {
-      try {
-        await catalog.put(entry)
-        onPublished(entry)
-        break
-      } catch (error) {
-        warn(error)
-        await delay(RETRY_MS)
+export interface CatalogPublisherDeps {
+  readonly bus: Pick<Bus, 'id' | 'catalog'>
+  readonly view: CatalogView
+  /** Figures of each server, read when they are told. */
+  readonly stats: () => Readonly<Record<string, ServerStats>>
+  /** What is wrong with the configuration, if anything is. */
+  readonly faults: () => string | undefined
+  readonly warn: (error: unknown) => void
+}
+
+/**
+ * Keeps the catalog as the servers of this supervisor are, and this supervisor present. What was not
+ * stored, or what others removed because they took us for dead, is put again.
+ */
+export class CatalogPublisher implements AsyncDisposable {
+  readonly #deps: CatalogPublisherDeps
+  readonly #startedAt = Date.now()
+  readonly #wanted = new Map<ServerName, ServerEntry>()
+  readonly #stored = new Map<ServerName, ServerEntry>()
+  readonly #absent = new Map<string, number>()
+  readonly #forgetting = new Map<string, Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> | undefined
+  #writing: Promise<void> | undefined
+  /** Writes that failed in a row. */
+  #failures = 0
+  #isDirty = false
+  #isClosed = false
+
+  constructor(deps: CatalogPublisherDeps) {
+    this.#deps = deps
+  }
+
+  /** Makes this supervisor present, from now on again and again. */
+  async start(): Promise<void> {
+    await this.#look()
+  }
+
+  set(entry: ServerEntry): void {
+    this.#wanted.set(entry.server, entry)
+    void this.#write()
+  }
+
+  remove(server: ServerName): void {
+    this.#wanted.delete(server)
+    void this.#write()
+  }
+
+  /** Tells the figures and faults before it is time. */
+  async tell(): Promise<void> {
+    if (this.#isClosed) return
+    const { bus, stats, faults } = this.#deps
+    const told = faults()
+    await bus.catalog.put(
+      {
+        kind: 'supervisor',
+        id: bus.id,
+        startedAt: this.#startedAt,
+        servers: stats(),
+        ...(told === undefined ? {} : { faults: told }),
+      },
+      { ttlMs: PRESENCE_TTL_MS },
+    )
+  }
+
+  /** Removes what a dead supervisor has left. One that is alive after all puts it again. */
+  forget(supervisor: string): Promise<void> {
+    // Everybody who waits for one of its servers finds it dead at the same moment.
+    const forgetting =
+      this.#forgetting.get(supervisor) ??
+      this.#forget(supervisor).finally(() => void this.#forgetting.delete(supervisor))
+    this.#forgetting.set(supervisor, forgetting)
+    return forgetting
+  }
+
+  async #forget(supervisor: string): Promise<void> {
+    const { bus, view } = this.#deps
+    const left = Array.from(view.entries.values()).filter(
+      (entry) =>
+        (entry.kind === 'server' && entry.supervisor === supervisor) ||
+        (entry.kind === 'supervisor' && entry.id === supervisor),
+    )
+    await Promise.all(left.map((entry) => bus.catalog.remove(entry)))
+  }
+
+  /** Leaves nothing of this supervisor behind, if the broker can be reached. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#looking
+    await this.#writing
+    // What cannot be removed now counts for nothing once the presence has ended.
+    await this.forget(this.#deps.bus.id).catch((error: unknown) => this.#deps.warn(error))
+  }
+
+  /** One look at a time; who wants another meanwhile waits for it. */
+  #look(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #lookOnce(): Promise<void> {
+    clearTimeout(this.#timer)
+    try {
+      // Where somebody removed it.
+      for (const entry of this.#stored.values()) {
+        if (!this.#deps.view.entries.has(catalogKey(entry))) this.#stored.delete(entry.server)
       }
+      await this.tell()
+      await this.#write()
+      await this.#removeAbsent()
+      this.#again(this.#pauseMs())
+    } catch (error) {
+      this.#deps.warn(error)
+      // At once when the broker is back: until then our servers are not there for anybody.
+      this.#again(RETRY_MS)
+    }
+  }
+
+  #again(ms: number): void {
+    clearTimeout(this.#timer)
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#look(), ms)
+  }
+
+  /** Longer from failure to failure: the broker may refuse an entry for what it says. */
+  #pauseMs(): number {
+    if (this.#failures === 0) return PRESENCE_MS
+    return Math.min(PRESENCE_MS, RETRY_MS * 2 ** (this.#failures - 1))
+  }
+
+  /** One write at a time: an older entry must not come after a newer one. */
+  #write(): Promise<void> {
+    this.#isDirty = true
+    this.#writing ??= this.#writeAll()
+      .then(
+        () => {
+          this.#failures = 0
+        },
+        (error: unknown) => {
+          this.#deps.warn(error)
+          this.#failures++
+          this.#again(this.#pauseMs())
+        },
+      )
+      .finally(() => {
+        this.#writing = undefined
+      })
+    return this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    const { catalog } = this.#deps.bus
+    while (this.#isDirty && !this.#isClosed) {
+      this.#isDirty = false
+      const puts = Array.from(this.#wanted, async ([server, entry]) => {
+        if (this.#stored.get(server) === entry) return
+        await catalog.put(fitting(entry))
+        this.#stored.set(server, entry)
+      })
+      const removals = Array.from(this.#stored, async ([server, entry]) => {
+        if (this.#wanted.has(server)) return
+        await catalog.remove(entry)
+        this.#stored.delete(server)
+      })
+      // An entry that the broker refuses holds up no other.
+      const ends = await Promise.allSettled([...puts, ...removals])
+      const failed = ends.find(({ status }) => status === 'rejected')
+      if (failed?.status === 'rejected') throw failed.reason
+    }
+  }
+
+  async #removeAbsent(): Promise<void> {
+    const { bus, view } = this.#deps
+    const entries = Array.from(view.entries.values())
+    const present = new Set(entries.map((entry) => (entry.kind === 'supervisor' ? entry.id : '')))
+    const absent = new Set(
+      entries
+        .filter((entry) => entry.kind === 'server')
+        .map(({ supervisor }) => supervisor)
+        .filter((id) => !present.has(id) && id !== bus.id),
+    )
+    for (const id of this.#absent.keys()) if (!absent.has(id)) this.#absent.delete(id)
+    for (const id of absent) {
+      const looks = (this.#absent.get(id) ?? 0) + 1
+      this.#absent.set(id, looks)
+      if (looks >= LOOKS_BEFORE_REMOVAL) await this.forget(id)
     }
   }
 }
 
-/** Forgets servers that are no longer configured. */
-export async function removeStale(catalog: Catalog, configured: readonly string[]): Promise<void> {
-  const { entries } = await catalog.watch()
-  for (const entry of entries.values()) {
-    if (entry.kind === 'server' && !configured.includes(entry.server)) await catalog.remove(entry)
-  }
-}
-
-function toEntry({ name, state, error, tools }: ServerSnapshot): ServerEntry {
+/** A server as the catalog shows it. */
+export function toEntry(
+  supervisor: string,
+  { type, scope = 'shared', placement = defaultPlacement(type) }: ServerConfig,
+  { name, state, error, pid, restarts, era, tools }: ServerSnapshot,
+): ServerEntry {
   return {
     kind: 'server',
     server: ServerName.parse(name),
+    supervisor,
     state,
-    ...(error === undefined ? {} : { error: error.message }),
+    ...(error === undefined ? {} : { error: brief(error.message) }),
+    type,
+    scope,
+    placement,
+    ...(pid === undefined ? {} : { pid }),
+    restarts,
+    ...(era === undefined ? {} : { era }),
     tools: tools.map(toCatalogTool),
   }
+}
+
+/** The entry, or one that says why it has no tools where they are too many for one message. */
+function fitting(entry: ServerEntry): ServerEntry {
+  const bytes = Buffer.byteLength(JSON.stringify(entry))
+  if (bytes <= MAX_ENTRY_BYTES) return entry
+  const error = `its list of tools has ${bytes} bytes, more than the ${MAX_ENTRY_BYTES} that can be listed; allow fewer with "tools": { "allow": […] }`
+  return { ...entry, state: 'unavailable', error, tools: [] }
+}
+
+/** A process may have state, so it runs once; what runs elsewhere takes as many clients as there are. */
+export function defaultPlacement(type: ServerConfig['type']): 'one' | 'every' {
+  return type === 'stdio' ? 'one' : 'every'
 }
 
 function toCatalogTool(tool: ServerSnapshot['tools'][number]): CatalogTool {

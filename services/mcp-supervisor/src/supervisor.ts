@@ -1,52 +1,149 @@
-import { runTool, ServerName } from '@mcp-host/contracts'
+import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
+import {
+  BusError,
+  RESERVED_SERVER_NAMES,
+  runSessionTool,
+  supervisorControl,
+} from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import type { Environment } from 'mcp-host'
-import { loadMcpConfig, MCPHost } from 'mcp-host'
+import type { Environment, McpConfig, ServerRequestCallback } from 'mcp-host'
+import { ConfigurationError, loadMcpConfig, MCPHost } from 'mcp-host'
+import { Guardian } from 'mcp-host/process'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
-import { startToolCall } from './handlers/run-tool.ts'
-import { publishCatalog, removeStale } from './publish-catalog.ts'
+import { answerServerRequest } from './input/answer-server-request.ts'
+import { RunningCalls } from './input/running-calls.ts'
+import { Peers } from './placement/peers.ts'
+import { Placement } from './placement/placement.ts'
+import { SessionPlaces } from './placement/session-processes.ts'
+import { watchFile } from './placement/watch-file.ts'
+import { CatalogPublisher } from './publish-catalog.ts'
 
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
 export async function createSupervisor(
   { bus, logger, metrics }: ServiceDeps,
-  { mcpJsonPath, defaultToolTimeoutMs }: SupervisorConfig,
+  { mcpJsonPath, defaultToolTimeoutMs, inputTimeoutMs, maxSessionProcesses }: SupervisorConfig,
   env: Environment,
 ): Promise<Service> {
-  const mcpConfig = await loadMcpConfig(mcpJsonPath, env)
-  const names = Object.keys(mcpConfig.servers).map((name) => ServerName.parse(name))
-  await removeStale(bus.catalog, names)
-
-  const host = new MCPHost({ env, logger, startPolicy: 'best-effort', defaultToolTimeoutMs })
-  // Their faults are in the catalog and the log; a slow one must not hold up the others.
-  host.initialize(mcpConfig).catch((err: unknown) => {
-    logger.error({ component: 'supervisor', action: 'initialize', err }, 'could not start servers')
-  })
-  const running = new Set<Promise<void>>()
-  const deps = { bus, host, logger, events: supervisorEvents(metrics), running }
-  const queues = new Map<string, Disposable>()
-  const serve = (server: ServerName): void => {
-    const queue = bus.serve(runTool, { server }, (served) => startToolCall(deps, server, served))
-    queues.set(server, queue)
+  await using stack = new AsyncDisposableStack()
+  const started = Promise.withResolvers<void>()
+  /** One after the other, reading included: of two at once the later content wins. */
+  let reloads: Promise<unknown> = started.promise
+  const reload = (): Promise<ReloadResult> => {
+    const reloaded = reloads.then(() => readAndApply())
+    reloads = reloaded.catch(() => undefined)
+    return reloaded
   }
-  const closed = new AbortController()
-  const published = publishCatalog(bus.catalog, host, {
-    signal: closed.signal,
-    warn: (err) => logger.warn({ component: 'catalog', action: 'publish', err }, 'trying again'),
-    onPublished({ server, state }) {
-      // While it starts nobody answers for it: whoever calls it waits.
-      if (state !== 'starting' && !queues.has(server)) serve(server)
-    },
+  const reloadUnasked = (): void => {
+    // Told in the log and in the catalog; the servers go on as they are.
+    reload().catch((err: unknown) => {
+      if (!(err instanceof BusError))
+        logger.error({ component: 'supervisor', action: 'reload', err }, 'could not reload')
+    })
+  }
+  // Before it is read: no change may be missed.
+  stack.use(
+    watchFile(mcpJsonPath, reloadUnasked, (err) =>
+      logger.warn({ component: 'supervisor', action: 'watch', err }, 'reload by SIGHUP instead'),
+    ),
+  )
+  const load = (): Promise<McpConfig> =>
+    loadMcpConfig(mcpJsonPath, env, { reservedNames: RESERVED_SERVER_NAMES })
+  const mcpConfig = await load()
+  const guardian = stack.use(new Guardian())
+  const calls = new RunningCalls()
+  const makeHost = (callback?: ServerRequestCallback): MCPHost => {
+    const host = new MCPHost({
+      env,
+      logger,
+      guardian,
+      startPolicy: 'best-effort',
+      defaultToolTimeoutMs,
+    })
+    if (callback !== undefined) host.registerCallback(callback, ['sampling', 'elicitation'])
+    return host
+  }
+  const inputDeps = { bus, logger, calls, inputTimeoutMs }
+
+  const view = await bus.catalog.watch()
+  const leases = await bus.leases.watch('server.*')
+  let faults: string | undefined
+  const warn = (err: unknown): void => {
+    logger.warn({ component: 'catalog', action: 'publish', err }, 'trying again')
+  }
+  const publisher = stack.use(
+    new CatalogPublisher({
+      bus,
+      view,
+      stats: (): Readonly<Record<string, ServerStats>> => placement.stats(),
+      faults: () => faults,
+      warn,
+    }),
+  )
+  const placement = stack.use(
+    new Placement({
+      bus,
+      logger,
+      events: supervisorEvents(metrics),
+      calls,
+      catalog: view,
+      leases,
+      peers: new Peers(bus),
+      publisher,
+      places: new SessionPlaces(maxSessionProcesses),
+      makeHost,
+      callbackOf: (session) => (request) =>
+        answerServerRequest(inputDeps, { session, server: request.server, request }),
+      onDead(supervisor) {
+        logger.warn({ component: 'placement', action: 'peer-dead', supervisor }, 'a peer is gone')
+        publisher.forget(supervisor).catch(warn)
+      },
+    }),
+  )
+
+  const readAndApply = async (): Promise<ReloadResult> => {
+    let next: McpConfig
+    try {
+      next = await load()
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error
+      faults = error.message
+      void publisher.tell().catch(warn)
+      const fields = { component: 'supervisor', action: 'reload', err: error }
+      logger.error(fields, 'the new configuration is faulty; the one before stays')
+      throw new BusError('invalid', error.message, { cause: error })
+    }
+    faults = undefined
+    const result = await placement.apply(next)
+    void publisher.tell().catch(warn)
+    logger.info({ component: 'supervisor', action: 'reload', ...result }, 'configuration reloaded')
+    return result
+  }
+
+  // Before anything is held: who holds a lease must answer for it.
+  const control = bus.serve(supervisorControl, { supervisor: bus.id }, async ({ request }) => {
+    if (request.action === 'reload') return { reload: await reload() }
+    if (request.action === 'restart') await placement.restart(request.server)
+    return {}
   })
+  const passedOn = bus.serve(runSessionTool, { supervisor: bus.id }, ({ request, envelope }) => {
+    const { server, ...run } = request
+    return placement.runHere(server, { request: run, envelope })
+  })
+  await publisher.start()
+  await placement.apply(mcpConfig)
+  started.resolve()
+
+  process.on('SIGHUP', reloadUnasked)
+  stack.defer(() => void process.off('SIGHUP', reloadUnasked))
+  const open = stack.move()
   return {
-    async drain() {
-      for (const queue of queues.values()) queue[Symbol.dispose]()
-      await Promise.all(running)
-    },
+    drain: () => placement.drain(),
     async [Symbol.asyncDispose]() {
-      await host.shutdown()
-      closed.abort()
-      await published
+      await open.disposeAsync()
+      // Last: until here we answer for what we hold.
+      passedOn[Symbol.dispose]()
+      control[Symbol.dispose]()
     },
   }
 }

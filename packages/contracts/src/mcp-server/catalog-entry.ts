@@ -12,16 +12,57 @@ export const CatalogTool = z.object({
 })
 export type CatalogTool = z.infer<typeof CatalogTool>
 
-/** An MCP server as everyone else sees it. Written by its supervisor, watched by the rest. */
+/** An MCP server at one supervisor. Written by that supervisor, watched by the rest. */
 export const ServerEntry = z.object({
   kind: z.literal('server'),
   server: ServerName,
+  /** Bus id of the process that runs it; it counts only while that process is present. */
+  supervisor: z.string(),
   state: z.enum(['starting', 'ready', 'unavailable', 'stopping', 'shutdown']),
   /** Why it is not ready, in words for a user. */
   error: z.string().optional(),
+  type: z.enum(['stdio', 'http', 'sse', 'websocket']).optional(),
+  /** One for all sessions (default), or one of its own for each. */
+  scope: z.enum(['shared', 'session']).optional(),
+  /** On one replica at a time, or on every. */
+  placement: z.enum(['one', 'every']).optional(),
+  /** Of its process, on the supervisor's machine. */
+  pid: z.number().int().optional(),
+  /** How often it was started again. */
+  restarts: z.number().int().nonnegative().optional(),
+  /** Which protocol era it speaks. */
+  era: z.string().optional(),
   tools: z.array(CatalogTool),
+  /** Filled in by the reader; of two entries the later written has the higher. */
+  revision: z.number().int().optional(),
 })
 export type ServerEntry = z.infer<typeof ServerEntry>
+
+/** What the calls of one server took at one supervisor, since that supervisor started. */
+export const ServerStats = z.object({
+  calls: z.number().int().nonnegative(),
+  errors: z.number().int().nonnegative(),
+  inFlight: z.number().int().nonnegative(),
+  /** Processes of their own that sessions have. */
+  sessions: z.number().int().nonnegative().optional(),
+  /** Of the latest calls, in milliseconds; absent before the first. */
+  p50Ms: z.number().optional(),
+  p95Ms: z.number().optional(),
+})
+export type ServerStats = z.infer<typeof ServerStats>
+
+/** A supervisor is present. Put again and again: gone soon after the process is. */
+export const SupervisorEntry = z.object({
+  kind: z.literal('supervisor'),
+  /** Its id on the bus. */
+  id: z.string(),
+  /** Epoch milliseconds. */
+  startedAt: z.number(),
+  servers: z.record(z.string(), ServerStats),
+  /** What is wrong with its configuration; it goes on with the one before. */
+  faults: z.string().optional(),
+})
+export type SupervisorEntry = z.infer<typeof SupervisorEntry>
 
 /** The model that answers when a session names none. Written by the workers. */
 export const ModelEntry = z.object({
@@ -34,9 +75,18 @@ export const ModelEntry = z.object({
 export type ModelEntry = z.infer<typeof ModelEntry>
 
 /** One value of the catalog, the key-value bucket that says what the host can do right now. */
-export const CatalogEntry = z.discriminatedUnion('kind', [ServerEntry, ModelEntry])
+export const CatalogEntry = z.discriminatedUnion('kind', [ServerEntry, SupervisorEntry, ModelEntry])
 export type CatalogEntry = z.infer<typeof CatalogEntry>
 
 export function catalogKey(entry: CatalogEntry): string {
-  return entry.kind === 'server' ? `server.${entry.server}` : 'model.default'
+  switch (entry.kind) {
+    case 'server':
+      return `server.${entry.server}.${entry.supervisor}`
+    case 'supervisor':
+      return `supervisor.${entry.id}`
+    case 'model':
+      return 'model.default'
+    default:
+      return entry satisfies never
+  }
 }

@@ -97,6 +97,33 @@ const toolFinished = (text: string, of = call): LogFact => ({
   },
 })
 
+const asked = (id: string, attempt = 1, of = call): LogFact => ({
+  kind: 'tool',
+  fact: {
+    type: 'input-required',
+    call: of,
+    attempt,
+    server: 's',
+    tool: 't',
+    id,
+    kind: 'elicitation',
+    mode: 'form',
+    message: 'who?',
+    requestedSchema: { type: 'object', properties: {} },
+    expiresAt: 0,
+  },
+})
+
+const answered = (id: string, name: string): LogFact => ({
+  kind: 'control',
+  fact: { type: 'input-answered', id, action: 'accept', content: { name } },
+})
+
+const closed = (id: string, reason: 'expired' | 'withdrawn', of = call): LogFact => ({
+  kind: 'tool',
+  fact: { type: 'input-closed', call: of, id, reason },
+})
+
 describe('a user message', () => {
   test('that was stored twice under one id is one message, the first', () => {
     const { inputs } = fold(log(input('a', 'first'), input('b'), input('a', 'again')))
@@ -186,6 +213,53 @@ describe('a tool call', () => {
   })
 })
 
+describe('a question of a tool call', () => {
+  const before = [input('a'), claimed(10, 1, one), result(one, 'text'), toolStarted(1)]
+  const questions = (...facts: readonly LogFact[]) => fold(log(...before, ...facts)).questions
+  const endOf = (...facts: readonly LogFact[]) => questions(asked('q'), ...facts).get('q')?.end
+
+  test('is open until something ends it', () => {
+    expect(questions(asked('q')).get('q')).toMatchObject({ asked: { id: 'q', message: 'who?' } })
+    expect(endOf(asked('r'), answered('r', 'Ann'), toolStarted(1))).toBeUndefined()
+  })
+
+  test('has the first of its answers, and knows who gave it', () => {
+    expect(endOf(answered('q', 'Ann'), answered('q', 'Bob'), closed('q', 'expired'))).toEqual({
+      state: 'answered',
+      answer: { type: 'input-answered', id: 'q', action: 'accept', content: { name: 'Ann' } },
+      by: 'local',
+      seq: 60,
+    })
+  })
+
+  test.each<[string, string, LogFact]>([
+    ['expires', 'expired', closed('q', 'expired')],
+    ['is taken back', 'void', closed('q', 'withdrawn')],
+    ['loses its call', 'void', toolFinished('done')],
+    ['loses its call without a result', 'void', settled('no')],
+    ['was asked by an attempt whose supervisor died', 'void', toolStarted(2)],
+  ])('that %s takes no answer any more', (_, state, fact) => {
+    expect(endOf(fact, answered('q', 'late'))).toEqual({ state })
+  })
+
+  test.each([
+    ['another call ends', toolFinished('x', toolCallId(one, 1))],
+    ['another question of its call is closed', closed('r', 'expired')],
+  ])('stays open when %s', (_, fact) => {
+    expect(endOf(fact)).toBeUndefined()
+  })
+
+  test('that a supervisor asked which was given up meanwhile is none', () => {
+    const known = questions(toolStarted(2), asked('late', 1), asked('q', 2))
+    expect(Array.from(known.keys())).toEqual(['q'])
+  })
+
+  test('that was asked after its call ended, or of no call, is none', () => {
+    const stray = asked('s', 1, toolCallId(two, 0))
+    expect(questions(toolFinished('x'), asked('q'), stray).size).toBe(0)
+  })
+})
+
 describe('a turn', () => {
   test('belongs to who claimed it last and keeps its generations', () => {
     const { turns } = fold(log(input('a'), claimed(10, 1, one), claimed(10, 2)))
@@ -232,6 +306,9 @@ function randomLog(seed: number): LogEntry[] {
     () => toolStarted(below(3) + 1, toolCallId(generation(), 0)),
     () => toolFinished(`text ${below(100)}`, toolCallId(generation(), 0)),
     () => settled(`text ${below(100)}`),
+    () => asked(`q${below(3)}`, below(3) + 1, toolCallId(generation(), 0)),
+    () => answered(`q${below(3)}`, `name ${below(100)}`),
+    () => closed(`q${below(3)}`, 'expired', toolCallId(generation(), 0)),
     () => done(turn()),
   ]
   return log(...Array.from({ length: 40 }, () => makers[below(makers.length)]?.() ?? input('x')))

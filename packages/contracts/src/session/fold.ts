@@ -3,7 +3,9 @@ import type { GenerationId, ToolCallId } from '../ids.ts'
 import type { ToolCallBlock } from '../model/content.ts'
 import type { GenerationResult } from './generation-result.ts'
 import type { LogEntry } from './log-entry.ts'
-import type { ToolFact, ToolFinished } from './tool-fact.ts'
+import type { QuestionEnd } from './question.ts'
+import { questionEnd } from './question.ts'
+import type { InputRequired, ToolFact, ToolFinished } from './tool-fact.ts'
 import type { TurnEvent, TurnOutcome } from './turn-event.ts'
 import type { UserMessage } from './user-message.ts'
 
@@ -20,6 +22,13 @@ export interface ToolCall {
   /** Set when the orchestrator closed the call without an answer of the server. */
   settled?: { readonly outcome: 'refused' | 'unknown'; readonly message: string }
   result?: ToolFinished
+}
+
+/** What a server asked the user. */
+export interface Question {
+  readonly asked: InputRequired
+  /** Absent while it is open. */
+  end?: QuestionEnd
 }
 
 export interface Generation {
@@ -52,6 +61,8 @@ export interface SessionState {
   readonly messageIds: Set<string>
   readonly generations: Map<GenerationId, Generation>
   readonly calls: Map<ToolCallId, ToolCall>
+  /** By their ids. */
+  readonly questions: Map<string, Question>
 }
 
 export function emptySession(): SessionState {
@@ -63,6 +74,7 @@ export function emptySession(): SessionState {
     messageIds: new Set(),
     generations: new Map(),
     calls: new Map(),
+    questions: new Map(),
   }
 }
 
@@ -70,11 +82,15 @@ export function emptySession(): SessionState {
 export function applyEntry(state: SessionState, entry: LogEntry): void {
   if (entry.seq <= state.seq) return
   state.seq = entry.seq
+  endQuestions(state, entry)
   switch (entry.kind) {
     case 'input':
       if (state.messageIds.has(entry.fact.id)) return
       state.messageIds.add(entry.fact.id)
       state.inputs.set(entry.seq, { ...entry.fact, envelope: entry.envelope })
+      return
+    case 'control':
+      // Answers end questions and mean nothing else.
       return
     case 'turn':
       state.fence = entry.seq
@@ -152,9 +168,33 @@ function applyResult(state: SessionState, result: GenerationResult, seq: number)
 function applyToolFact(state: SessionState, fact: ToolFact): void {
   const call = state.calls.get(fact.call)
   if (call === undefined) return
-  if (fact.type === 'tool-started') call.attempt = Math.max(call.attempt, fact.attempt)
-  // The first end of a call counts, whoever reported it.
-  else if (call.settled === undefined) call.result ??= fact
+  switch (fact.type) {
+    case 'tool-started':
+      call.attempt = Math.max(call.attempt, fact.attempt)
+      return
+    case 'tool-finished':
+      // The first end of a call counts, whoever reported it.
+      if (call.settled === undefined) call.result ??= fact
+      return
+    case 'input-required':
+      // Of a call that is over nobody waits for an answer, nor of an attempt that was given up.
+      if (call.settled !== undefined || call.result !== undefined) return
+      if (fact.attempt < call.attempt) return
+      if (!state.questions.has(fact.id)) state.questions.set(fact.id, { asked: fact })
+      return
+    case 'input-closed':
+      return
+    default:
+      fact satisfies never
+  }
+}
+
+function endQuestions(state: SessionState, entry: LogEntry): void {
+  for (const question of state.questions.values()) {
+    if (question.end !== undefined) continue
+    const end = questionEnd(question.asked, entry)
+    if (end !== undefined) question.end = end
+  }
 }
 
 /** The first user message whose turn is not done, as its log sequence. */

@@ -1,5 +1,7 @@
 import type { Envelope } from '../envelope.ts'
 import type { SessionId } from '../ids.ts'
+import type { ControlFact } from './control.ts'
+import { controlFact } from './control.ts'
 import type { GenerationResult } from './generation-result.ts'
 import { generationResult } from './generation-result.ts'
 import type { ToolFact } from './tool-fact.ts'
@@ -12,6 +14,7 @@ import { userMessage } from './user-message.ts'
 /** The kinds of fact in a session's log and the contract of each. */
 export const LOG_FACTS = {
   input: userMessage,
+  control: controlFact,
   turn: turnEvent,
   generation: generationResult,
   tool: toolFact,
@@ -19,6 +22,7 @@ export const LOG_FACTS = {
 
 export type LogFact =
   | { readonly kind: 'input'; readonly fact: UserMessage }
+  | { readonly kind: 'control'; readonly fact: ControlFact }
   | { readonly kind: 'turn'; readonly fact: TurnEvent }
   | { readonly kind: 'generation'; readonly fact: GenerationResult }
   | { readonly kind: 'tool'; readonly fact: ToolFact }

@@ -3,6 +3,13 @@ import { defineEvent } from '../contract.ts'
 import { ErrorInfo } from '../error.ts'
 import { ToolCallId } from '../ids.ts'
 
+/** Something in the object store. */
+export const BlobReference = z.object({
+  key: z.string(),
+  bytes: z.number().int().nonnegative(),
+  digest: z.string(),
+})
+
 /** A supervisor is about to run the call. Only the first start of an attempt runs. */
 export const ToolStarted = z.object({
   type: z.literal('tool-started'),
@@ -25,14 +32,53 @@ export const ToolFinished = z.object({
   structuredContent: z.json().optional(),
   /** Set when the host, not the tool, reports the failure. */
   error: ErrorInfo.optional(),
+  /** The whole result, when it is too large to stand here: `content` is then an excerpt of it. */
+  blob: BlobReference.optional(),
   durationMs: z.number().nonnegative(),
 })
 export type ToolFinished = z.infer<typeof ToolFinished>
 
-export const ToolFact = z.discriminatedUnion('type', [ToolStarted, ToolFinished])
+/**
+ * The server wants something of the user before it goes on. Open until it is answered, it expires or its
+ * call ends, whichever stands first in the log.
+ */
+export const InputRequired = z.object({
+  type: z.literal('input-required'),
+  call: ToolCallId,
+  attempt: z.number().int().positive(),
+  server: z.string(),
+  tool: z.string(),
+  /** Of the question, never used again. */
+  id: z.string(),
+  kind: z.literal('elicitation'),
+  /** `form`: the answer has the fields of `requestedSchema`; `url`: the user is to visit `url`. */
+  mode: z.enum(['form', 'url']),
+  message: z.string(),
+  requestedSchema: z.record(z.string(), z.json()).optional(),
+  url: z.string().optional(),
+  /** Epoch milliseconds. */
+  expiresAt: z.number(),
+})
+export type InputRequired = z.infer<typeof InputRequired>
+
+/** Nobody waits for an answer to the question any more. */
+export const InputClosed = z.object({
+  type: z.literal('input-closed'),
+  call: ToolCallId,
+  id: z.string(),
+  /** `withdrawn`: the server took it back. */
+  reason: z.enum(['expired', 'withdrawn']),
+})
+
+export const ToolFact = z.discriminatedUnion('type', [
+  ToolStarted,
+  ToolFinished,
+  InputRequired,
+  InputClosed,
+])
 export type ToolFact = z.infer<typeof ToolFact>
 
-/** Start and result of a tool call. The first result of a call counts. */
+/** Start and result of a tool call, and what it asked meanwhile. The first result of a call counts. */
 export const toolFact = defineEvent('s.{shard}.{session}.t', {
   durability: 'log',
   payload: ToolFact,

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { ErrorInfo } from '../error.ts'
 import { SessionId } from '../ids.ts'
+import { InputAnswered } from '../session/control.ts'
+import { BlobReference, InputRequired } from '../session/tool-fact.ts'
 import { TurnOutcome } from '../session/turn-event.ts'
 
 /** Place of an event in the session's stream; give the last one as `after` to resume. */
@@ -72,8 +74,51 @@ export const ToolDown = z.object({
       content: z.array(z.looseObject({ type: z.string() })),
       structuredContent: z.json().optional(),
       error: ErrorInfo.optional(),
+      /** Where the whole result is, when `content` is only an excerpt. */
+      blob: BlobReference.optional(),
       durationMs: z.number().optional(),
     }),
+  ]),
+})
+
+const question = {
+  /** Of the question; the answer names it. */
+  id: z.string(),
+  kind: InputRequired.shape.kind,
+  callId: z.string(),
+  server: z.string(),
+  tool: z.string(),
+  message: z.string(),
+}
+
+/**
+ * An MCP server asks the user something, or that is over: `void` when nobody waits for it any more. The
+ * end of a turn ends what is still open.
+ */
+export const InputDown = z.object({
+  type: z.literal('input'),
+  id,
+  payload: z.discriminatedUnion('state', [
+    z.object({
+      state: z.literal('required'),
+      ...question,
+      mode: InputRequired.shape.mode,
+      /** JSON Schema of a flat object; with `form`. */
+      requestedSchema: InputRequired.shape.requestedSchema,
+      /** To be visited by the user; with `url`. */
+      url: z.string().optional(),
+      /** Epoch milliseconds. */
+      expiresAt: z.number(),
+    }),
+    z.object({
+      state: z.literal('answered'),
+      ...question,
+      action: InputAnswered.shape.action,
+      /** Who answered. */
+      by: z.string(),
+    }),
+    z.object({ state: z.literal('expired'), ...question }),
+    z.object({ state: z.literal('void'), ...question }),
   ]),
 })
 
@@ -98,7 +143,7 @@ export const TurnDown = z.object({
   ]),
 })
 
-/** The sender's message is in the log. Goes to its socket only. */
+/** The sender's message or answer is in the log; an answer goes by its question's id. Goes to its socket only. */
 export const AcceptedDown = z.object({
   type: z.literal('accepted'),
   payload: z.object({ messageId: z.string(), duplicate: z.boolean() }),
@@ -124,6 +169,7 @@ export const Down = z.discriminatedUnion('type', [
   UserDown,
   ThinkingDown,
   ToolDown,
+  InputDown,
   ResetDown,
   TurnDown,
   AcceptedDown,

@@ -63,11 +63,32 @@ describe("a client's message id", () => {
   })
 })
 
+describe('an answer', () => {
+  const answer = (payload: object) => ({ type: 'answer', payload: { id: 'q1', ...payload } })
+
+  test('has values of every kind, and their texts are cleaned', () => {
+    const content = { name: 'A\u0000nn', age: 7, isOld: false, likes: ['te\u001Ba'] }
+    expect(Up.parse(answer({ action: 'accept', content }))).toEqual(
+      answer({ action: 'accept', content: { ...content, name: 'Ann', likes: ['tea'] } }),
+    )
+    expect(Up.parse(answer({ action: 'decline' }))).toEqual(answer({ action: 'decline' }))
+  })
+
+  test.each([
+    ['payload.action', { action: 'maybe' }],
+    ['payload.id', { action: 'accept', id: '' }],
+    ['payload.content.name', { action: 'accept', content: { name: { first: 'Ann' } } }],
+    ['payload.content', { action: 'accept', content: 'Ann' }],
+  ])('is refused by %s', (field, payload) => {
+    expect(refusal(answer(payload))).toMatchObject({ code: 'invalid', field })
+  })
+})
+
 test.each([{ type: 'shout' }, {}, { type: 5 }])('%j is refused by its type', (frame) => {
   expect(refusal(frame)).toMatchObject({
     code: 'invalid',
     field: 'type',
-    message: 'frame: type: must be one of "message", "ping"',
+    message: 'frame: type: must be one of "message", "answer", "ping"',
   })
 })
 

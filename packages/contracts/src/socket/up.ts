@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { InputAnswered } from '../session/control.ts'
 
 /** C0 and C1 controls except tab, line feed and carriage return. */
 // eslint-disable-next-line no-control-regex -- control characters are what it is for
@@ -7,15 +8,18 @@ const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g
 /** Longest user message, in UTF-16 units. */
 export const MAX_MESSAGE_LENGTH = 128 * 1024
 
+const clean = (text: string): string => text.replaceAll(CONTROLS, '').toWellFormed()
+
+const Text = z
+  .string()
+  .max(MAX_MESSAGE_LENGTH, `must not be longer than ${MAX_MESSAGE_LENGTH} characters`)
+  .transform(clean)
+
 /** What the user says. Control characters are removed, broken surrogates replaced. */
 export const MessageUp = z.object({
   type: z.literal('message'),
   payload: z.object({
-    text: z
-      .string()
-      .max(MAX_MESSAGE_LENGTH, `must not be longer than ${MAX_MESSAGE_LENGTH} characters`)
-      .transform((text) => text.replaceAll(CONTROLS, '').toWellFormed())
-      .refine((text) => text.trim() !== '', 'must not be empty'),
+    text: Text.refine((text) => text.trim() !== '', 'must not be empty'),
     /** The client's own id; a message sent again with the same id is taken once. */
     id: z
       .string()
@@ -24,12 +28,26 @@ export const MessageUp = z.object({
   }),
 })
 
+/** The answer to a question of an MCP server, which came as `input`. The first one counts. */
+export const AnswerUp = z.object({
+  type: z.literal('answer'),
+  payload: z.object({
+    /** Of the question. */
+    id: z.string().min(1).max(64),
+    action: InputAnswered.shape.action,
+    /** With `accept`: what the user filled in, by the fields' names. */
+    content: z
+      .record(z.string(), z.union([Text, z.number(), z.boolean(), z.array(Text)]))
+      .optional(),
+  }),
+})
+
 /** For clients that cannot send protocol pings (browsers): answered with `pong` at once. */
 export const PingUp = z.object({ type: z.literal('ping') })
 
 /** Every frame a client may send. */
-export const Up = z.discriminatedUnion('type', [MessageUp, PingUp], {
+export const Up = z.discriminatedUnion('type', [MessageUp, AnswerUp, PingUp], {
   error: (issue) =>
-    issue.code === 'invalid_union' ? 'must be one of "message", "ping"' : undefined,
+    issue.code === 'invalid_union' ? 'must be one of "message", "answer", "ping"' : undefined,
 })
 export type Up = z.infer<typeof Up>

@@ -60,20 +60,39 @@ test('arguments are passed on as they are: no defaults, no conversions', () => {
   expect(args).toEqual({ n: 1 })
 })
 
-test('tuples mean what the schema dialect says', () => {
-  const draft07 = 'http://json-schema.org/draft-07/schema#'
-  const tuple = [{ type: 'string' }]
-  const args = { pair: [1] }
-  const old = { properties: { pair: { items: tuple } } }
-  expect(validate({ $schema: draft07, ...old }, args).kind).toBe('invalid')
-  expect(validate(old, args).kind).toBe('unusable-schema')
-  expect(validate({ properties: { pair: { prefixItems: tuple } } }, args).kind).toBe('invalid')
+test.each([
+  ['http://json-schema.org/draft-04/schema#', 'items', 'valid'],
+  ['http://json-schema.org/draft-06/schema#', 'items', 'valid'],
+  ['http://json-schema.org/draft-07/schema#', 'items', 'valid'],
+  ['https://json-schema.org/draft/2019-09/schema', 'items', 'invalid'],
+  ['https://json-schema.org/draft/2020-12/schema', 'prefixItems', 'invalid'],
+  ['https://example.com/my-dialect', 'prefixItems', 'invalid'],
+  [{ toString: 7 }, 'prefixItems', 'invalid'],
+  [undefined, 'prefixItems', 'invalid'],
+])('with the dialect %s a tuple is "%s", and "dependentRequired" %s', (dialect, tuple, verdict) => {
+  const schema = {
+    ...(dialect === undefined ? {} : { $schema: dialect }),
+    properties: { pair: { [tuple]: [{ type: 'string' }] } },
+    dependentRequired: { one: ['two'] },
+  }
+  expect(validate(schema, { pair: ['a'] }).kind).toBe('valid')
+  expect(validate(schema, { pair: [1] }).kind).toBe('invalid')
+  expect(validate(schema, { one: 1 }).kind).toBe(verdict)
 })
 
 test.each([
   ['an unknown type', { type: 'nonsense' }],
-  ['an unknown dialect', { $schema: 'http://example.com/schema' }],
   ['a reference into nothing', { $ref: '#/$defs/none' }],
+  ['a tuple of another dialect', { items: [{ type: 'string' }] }],
+  ['a verdict that would come later', { $async: true, required: ['a'] }],
+  ['such a verdict inside', { properties: { a: { $async: true, type: 'string' } } }],
+  [
+    'a reference to such a verdict',
+    {
+      properties: { a: { $ref: '#/$defs/later' } },
+      $defs: { later: { $async: true, items: { $ref: '#/$defs/later' } } },
+    },
+  ],
 ])('a schema with %s is unusable and says why', (_name, schema) => {
   expect(validate(schema, {})).toEqual({
     kind: 'unusable-schema',
@@ -85,6 +104,12 @@ test('a schema may have keywords and formats that are not ours to know', () => {
   const schema = { 'x-note': 1, properties: { a: { format: 'colour' } }, required: ['a'] }
   expect(validate(schema, { a: 'red' })).toEqual({ kind: 'valid' })
   expect(validate(schema, {}).kind).toBe('invalid')
+})
+
+test('a schema may refer to itself as a whole', () => {
+  const schema = { required: ['a'], properties: { inner: { $ref: '#' } } }
+  expect(validate(schema, { a: 1, inner: { a: 1 } })).toEqual({ kind: 'valid' })
+  expect(validate(schema, { a: 1, inner: {} })).toMatchObject({ issues: [{ argument: 'inner.a' }] })
 })
 
 test('two tools with one $id do not disturb each other', () => {
@@ -100,6 +125,7 @@ test('a NUL is refused wherever it hides', () => {
   const issue = (argument: string) => ({
     kind: 'invalid',
     issues: [{ argument, expected: 'must not contain a NUL character' }],
+    isSuspicious: true,
   })
   expect(validate({}, { a: 'x\0' })).toEqual(issue('a'))
   expect(validate({}, { a: [{ b: ['', '\0'] }] })).toEqual(issue('a[0].b[1]'))
@@ -109,5 +135,18 @@ test('a NUL is refused wherever it hides', () => {
 test('arguments nested without end do not break the check for NUL', () => {
   let args: Record<string, unknown> = {}
   for (let i = 0; i < 100_000; i += 1) args = { args }
+  expect(validate({}, args)).toEqual({ kind: 'valid' })
+})
+
+test('a value too deep for a schema that may go on without end is no crash', () => {
+  let deep: Record<string, unknown> = {}
+  for (let i = 0; i < 100_000; i += 1) deep = { next: deep }
+  const schema = { type: 'object', properties: { next: { $ref: '#' } } }
+  expect(validate(schema, deep)).toMatchObject({ kind: 'unusable-schema' })
+})
+
+test('arguments that refer to themselves do not keep the check for NUL going', () => {
+  const args: Record<string, unknown> = { a: 1 }
+  args['self'] = args
   expect(validate({}, args)).toEqual({ kind: 'valid' })
 })

@@ -5,9 +5,15 @@
 export function findNul(args: Readonly<Record<string, unknown>>): string | undefined {
   // A list of things to visit instead of recursion: depth is the caller's choice.
   const open: { path: string; value: unknown }[] = [{ path: '', value: args }]
+  const seen = new Set<object>()
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { path, value } = next
     if (typeof value === 'string' && value.includes('\0')) return path
+    if (typeof value === 'object' && value !== null) {
+      // What refers to itself cannot be sent, which is said elsewhere.
+      if (seen.has(value)) continue
+      seen.add(value)
+    }
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         open.push({ path: `${path}[${index}]`, value: item })

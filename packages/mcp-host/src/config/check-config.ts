@@ -1,13 +1,125 @@
+import * as z from 'zod'
+
 import { type ConfigFault, ConfigurationError } from '../errors/configuration-error.ts'
+import { checkDependencies } from './check-dependencies.ts'
+import { exampleOf, findProblems } from './find-problems.ts'
 import { fieldPath } from './json-tree.ts'
-import type { McpConfig } from './mcp-config.ts'
+import type {
+  CommonServerConfig,
+  McpConfig,
+  RemoteServerConfig,
+  ServerConfig,
+  StdioServerConfig,
+} from './mcp-config.ts'
+import { entries } from './server-entry.ts'
+import {
+  absolutePath,
+  address,
+  explained,
+  fileUri,
+  filledText,
+  headers,
+  positive,
+  restart,
+  settings,
+  texts,
+  variables,
+} from './server-fields.ts'
 import { checkServerName } from './server-name.ts'
 
+const common = {
+  ...settings,
+  restart: restart.exactOptional(),
+  roots: explained(
+    z.array(fileUri, 'must be a list').exactOptional(),
+    'Folders that the server is told to work in.',
+    ['file:///home/me/documents'],
+  ),
+} satisfies Record<keyof CommonServerConfig, z.ZodType>
+
+const stdio = {
+  type: z.literal('stdio'),
+  command: filledText,
+  args: texts,
+  env: variables,
+  cwd: explained(absolutePath, 'The folder to run in.', '/srv/web'),
+  limits: explained(
+    z
+      .strictObject(
+        { memoryBytes: positive.exactOptional(), cpuPercent: positive.exactOptional() },
+        'must be an object',
+      )
+      .exactOptional(),
+    'Of the program with all that it starts.',
+    { memoryBytes: 2 ** 29, cpuPercent: 100 },
+  ),
+  ...common,
+} satisfies Record<keyof StdioServerConfig, z.ZodType>
+
+const remote = (schemes: readonly [string, string]) =>
+  ({
+    type: z.enum(['http', 'sse', 'websocket']),
+    url: address(schemes),
+    headers,
+    ...common,
+  }) satisfies Record<keyof RemoteServerConfig, z.ZodType>
+
+const TYPES = { error: 'must be "stdio", "http", "sse" or "websocket"' }
+const SCHEMAS: Readonly<Record<ServerConfig['type'], z.ZodObject>> = {
+  stdio: z.strictObject(stdio),
+  http: z.strictObject(remote(['http', 'https'])),
+  sse: z.strictObject(remote(['http', 'https'])),
+  websocket: z.strictObject(remote(['ws', 'wss'])),
+}
+const ANY_TYPE = z.object({ type: z.enum(Object.keys(SCHEMAS), TYPES) })
+
+const REMEDY = 'Give { servers: { name: { type: "stdio", … } } }.'
+
 /** What the compiler cannot see in a configuration given as an object. Throws `ConfigurationError`. */
-export function checkConfig({ servers }: McpConfig): void {
-  const faults = Object.keys(servers).flatMap((name): ConfigFault[] => {
+export function checkConfig(config: McpConfig): void {
+  // A caller without a compiler may give anything.
+  const { servers } = isRecord(config) ? config : {}
+  if (!isRecord(servers)) {
+    const message = servers === undefined ? 'is missing' : 'must be an object'
+    throw new ConfigurationError([{ path: 'servers', message, remedy: REMEDY }])
+  }
+  const faults = Object.entries(servers).flatMap(([name, server]) => {
+    const path = fieldPath('servers', name)
     const fault = checkServerName(name)
-    return fault === undefined ? [] : [{ path: fieldPath('servers', name), ...fault }]
+    return [...(fault === undefined ? [] : [{ path, ...fault }]), ...checkServer(server, path)]
   })
+  const dependents = Object.entries(servers).map(([name, server]) => {
+    const dependencies = isRecord(server) ? server['dependencies'] : undefined
+    return { name, dependencies: Array.isArray(dependencies) ? dependencies : [] }
+  })
+  for (const { name, index, message, remedy } of checkDependencies(dependents)) {
+    faults.push({ path: `servers.${name}.dependencies[${index}]`, message, remedy })
+  }
   if (faults.length > 0) throw new ConfigurationError(faults)
+}
+
+function checkServer(server: unknown, path: string): readonly ConfigFault[] {
+  if (!isRecord(server)) {
+    return [{ path, message: 'must be an object', remedy: 'Give it a "type" and its settings.' }]
+  }
+  // An optional field may be there without a value, for callers whose compiler allows that.
+  const given = Object.fromEntries(
+    Object.entries(server).filter(([, value]) => value !== undefined),
+  )
+  const type = isType(server['type']) ? server['type'] : undefined
+  const schema = type === undefined ? ANY_TYPE : SCHEMAS[type]
+  const examples = entries[type ?? 'stdio']
+  return findProblems(schema, given).map(({ path: steps, message }) => ({
+    path: steps.reduce<string>(fieldPath, path),
+    message,
+    remedy: exampleOf(schema, steps[0]) ?? exampleOf(examples, steps[0]) ?? 'Remove it.',
+  }))
+}
+
+function isType(type: unknown): type is ServerConfig['type'] {
+  return typeof type === 'string' && Object.hasOwn(SCHEMAS, type)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

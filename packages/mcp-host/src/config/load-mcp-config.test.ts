@@ -10,9 +10,25 @@ test('a file that is not there is a fault of the configuration', async () => {
   })
 })
 
+test('a reserved name is a fault, and without such names every server may have it', async () => {
+  const workspace = await openWorkspace()
+  const file = await workspace.write('mcp.json', '{ "servers": { "llm": { "command": "x" } } }')
+  await expect(loadMcpConfig(file, {}, { reservedNames: ['files', 'llm'] })).rejects.toMatchObject({
+    faults: [
+      {
+        path: 'servers.llm',
+        message: 'is a reserved server name',
+        remedy: 'Choose another: files, llm are built in.',
+      },
+    ],
+  })
+  const config = await loadMcpConfig(file, {})
+  expect(config.servers).toHaveProperty('llm')
+})
+
 test('a relative folder of a server is relative to the file, which may start with a mark', async () => {
   const workspace = await openWorkspace()
   const text = '\uFEFF{ "servers": { "a": { "command": "x", "cwd": "sub" } } }'
   const config = await loadMcpConfig(await workspace.write('mcp.json', text), {})
-  expect(config.servers['a']?.cwd).toBe(workspace.path('sub'))
+  expect(config.servers['a']).toMatchObject({ cwd: workspace.path('sub') })
 })

@@ -4,13 +4,17 @@ import { resolve } from 'node:path'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Environment } from '../environment.ts'
 import type { McpConfig } from './mcp-config.ts'
-import { parseMcpConfig } from './parse-mcp-config.ts'
+import { type LoadOptions, parseMcpConfig } from './parse-mcp-config.ts'
 
 /**
  * Reads an `mcp.json`. `variables` is what `${NAME}` in it stands for, mostly `process.env`.
  * Throws `ConfigurationError` with every fault at once, also when the file cannot be read.
  */
-export async function loadMcpConfig(path: string, variables: Environment): Promise<McpConfig> {
+export async function loadMcpConfig(
+  path: string,
+  variables: Environment,
+  options: LoadOptions = {},
+): Promise<McpConfig> {
   const file = resolve(path)
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
@@ -19,5 +23,5 @@ export async function loadMcpConfig(path: string, variables: Environment): Promi
     throw new ConfigurationError([{ file, line: 1, column: 1, path: '', message, remedy }])
   })
   // A byte order mark is no part of the text that columns are counted in.
-  return parseMcpConfig(text.replace(/^\uFEFF/, ''), { file, variables })
+  return parseMcpConfig(text.replace(/^\uFEFF/, ''), { ...options, file, variables })
 }

@@ -55,6 +55,8 @@ export interface CommonServerConfig {
   readonly placement?: 'one' | 'every'
   /** For `scope: session`: stopped when unused for so long, in milliseconds. */
   readonly idleTimeoutMs?: number
+  /** Folders that it is told to work in, as `file://` URIs, whatever callback is registered. */
+  readonly roots?: readonly string[]
 }
 
 export interface RestartConfig {

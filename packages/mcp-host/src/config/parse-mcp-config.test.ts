@@ -1,10 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { Ajv } from 'ajv'
+import { parse as parseJsonc } from 'jsonc-parser'
 import { describe, expect, test } from 'vitest'
 
+import { openWorkspace } from '../../test/workspace.ts'
 import { ConfigurationError, type ConfigFault } from '../errors/configuration-error.ts'
+import { checkConfig } from './check-config.ts'
+import { FILES, FORMS, lines, MEANINGS, server } from './faulty-configs.fixture.ts'
 import { parseMcpConfig } from './parse-mcp-config.ts'
 
-const variables = { TOKEN: 'secret', EMPTY: '', TWICE: '${TOKEN}' }
-const parse = (text: string) => parseMcpConfig(text, { file: '/etc/host/mcp.json', variables })
+const variables = { TOKEN: 'secret', EMPTY: '', TWICE: '${TOKEN}', BREAK: 'secret\r\nX-Evil: 1' }
+const parse = (text: string, file = '/etc/host/mcp.json') =>
+  parseMcpConfig(text, { file, variables, reservedNames: ['files', 'llm'] })
 
 function faultsOf(text: string): readonly ConfigFault[] {
   try {
@@ -16,42 +25,165 @@ function faultsOf(text: string): readonly ConfigFault[] {
   return []
 }
 
-const lines = (...text: string[]): string => text.join('\n')
-const server = (fields: string): string => lines('{ "servers": {', `  "web": { ${fields} }`, '} }')
+const config = (fields: string) => parse(server(fields)).servers['web']
 
-describe('a configuration', () => {
-  test('may have comments, trailing commas, and both spellings of "servers"', () => {
-    const text = `{
-      // for editors
-      "$schema": "./mcp.schema.json",
-      "servers": { "one": { "command": "node", "args": ["a.js",], }, },
-      /* as other programs write it */
-      "mcpServers": { "Two_2-b": { "type": "stdio", "command": "./run", "cwd": "sub" } },
-    }`
-    expect(parse(text).servers).toEqual({
-      one: { type: 'stdio', command: 'node', args: ['a.js'], env: {}, cwd: '/etc/host' },
-      'Two_2-b': { type: 'stdio', command: './run', args: [], env: {}, cwd: '/etc/host/sub' },
-    })
+const schemaFile = join(import.meta.dirname, '../../mcp.schema.json')
+const ajv = new Ajv().addVocabulary(['allowComments', 'allowTrailingCommas'])
+const isAllowedInEditors = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8')) as object)
+
+const http = { type: 'http', url: 'https://a.example/mcp', headers: {} }
+const webSocket = { type: 'websocket', url: 'wss://a.example', headers: {} }
+const stdio = { type: 'stdio', command: 'node', args: [], env: {}, cwd: '/etc/host' }
+const URL_FIELD = '"url": "https://a.example/mcp"'
+const COMMAND = '"command": "node"'
+
+describe('a server is read', () => {
+  test.each([
+    ['with a command alone', COMMAND, stdio],
+    ['with a type', `"type": "stdio", ${COMMAND}`, stdio],
+    ['as local', `"type": "local", ${COMMAND}`, stdio],
+    ['as local over stdio', `"type": "local", "transport": "stdio", ${COMMAND}`, stdio],
+    ['with a transport alone', `"transport": "sse", ${URL_FIELD}`, { ...http, type: 'sse' }],
+    ['with a URL alone', URL_FIELD, http],
+    ['with the URL of a WebSocket alone', '"url": "wss://a.example"', webSocket],
+    ['with the type http', `"type": "http", ${URL_FIELD}`, http],
+    ['with the type streamable-http', `"type": "streamable-http", ${URL_FIELD}`, http],
+    ['with the type sse', `"type": "sse", ${URL_FIELD}`, { ...http, type: 'sse' }],
+    ['with the type websocket', '"type": "websocket", "url": "wss://a.example"', webSocket],
+    ['with the type ws', '"type": "ws", "url": "wss://a.example"', webSocket],
+    ['as remote', `"type": "remote", ${URL_FIELD}`, http],
+    ['as remote over http', `"type": "remote", "transport": "http", ${URL_FIELD}`, http],
+    [
+      'as remote over a WebSocket',
+      '"type": "remote", "transport": "websocket", "url": "wss://a.example"',
+      webSocket,
+    ],
+    ['with an id that is its key', `"id": "web", ${COMMAND}`, stdio],
+    ['with a time-out in seconds', `${URL_FIELD}, "timeout": 1.5`, { ...http, timeoutMs: 1500 }],
+    ['with one in milliseconds', `${URL_FIELD}, "timeoutMs": 1500`, { ...http, timeoutMs: 1500 }],
+    [
+      'with a policy of restarting',
+      `${COMMAND}, "restart": "on-failure"`,
+      { ...stdio, restart: { policy: 'on-failure' } },
+    ],
+    [
+      'with limits',
+      `${COMMAND}, "limits": { "memoryMb": 1.5, "cpuPercent": 50 }`,
+      { ...stdio, limits: { memoryBytes: 1_572_864, cpuPercent: 50 } },
+    ],
+    [
+      'with roots',
+      `${URL_FIELD}, "roots": ["docs", "/srv/a b", "file:///srv/c"]`,
+      { ...http, roots: ['file:///etc/host/docs', 'file:///srv/a%20b', 'file:///srv/c'] },
+    ],
+    [
+      'with fields of other programs, whose texts are theirs',
+      `${COMMAND}, "disabled": false, "description": "\${NONE}", "autoApprove": ["a"], ` +
+        '"alwaysAllow": [], "dev": { "watch": "${workspaceFolder}" }, "gallery": true, "version": "1"',
+      stdio,
+    ],
+  ])('%s', (_name, fields, expected) => {
+    expect(config(fields)).toEqual(expected)
+    checkConfig(parse(server(fields)))
+    expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
   })
 
-  test('gives time-outs in seconds or in milliseconds', () => {
-    const timeoutOf = (field: string) => parse(server(`"command": "a", ${field}`)).servers['web']
-    expect(timeoutOf('"timeout": 1.5')).toMatchObject({ timeoutMs: 1500 })
-    expect(timeoutOf('"timeoutMs": 1500')).toMatchObject({ timeoutMs: 1500 })
-  })
-
-  test('has its variables expanded in every string, once', () => {
-    const text = server(
-      '"command": "${NONE:-node}", "args": ["--key=${TOKEN}", "${TWICE}", "$HOME", "${EMPTY:-x}"], ' +
-        '"env": { "KEY": "${env:TOKEN}", "NONE": "${NONE:-}" }, "cwd": "/${TOKEN}"',
-    )
+  test('with all settings that it can have', () => {
+    const settings = {
+      timeoutMs: 1,
+      maxTimeoutMs: 2,
+      startTimeoutMs: 3,
+      stopGraceMs: 4,
+      idleTimeoutMs: 5,
+      dependencies: [],
+      restart: { policy: 'always', maxRestarts: 5, windowMs: 6 },
+      healthCheck: { intervalMs: 7, timeoutMs: 8 },
+      tools: { allow: ['a*'], deny: ['ab'] },
+      maxConcurrentCalls: 9,
+      protocol: 'legacy',
+      scope: 'session',
+      placement: 'every',
+    }
+    const text = JSON.stringify({ servers: { web: { url: 'http://a', ...settings } } })
     expect(parse(text).servers['web']).toEqual({
+      type: 'http',
+      url: 'http://a',
+      headers: {},
+      ...settings,
+    })
+    expect(isAllowedInEditors(JSON.parse(text))).toBe(true)
+  })
+
+  test('with its variables expanded in every text, once', () => {
+    const fields =
+      '"command": "${NONE:-node}", "args": ["--key=${TOKEN}", "${TWICE}", "$HOME", "${EMPTY:-x}"], ' +
+      '"env": { "KEY": "${env:TOKEN}", "NONE": "${NONE:-}" }, "cwd": "/${TOKEN}"'
+    expect(config(fields)).toEqual({
       type: 'stdio',
       command: 'node',
       args: ['--key=secret', '${TOKEN}', '$HOME', 'x'],
       env: { KEY: 'secret', NONE: '' },
       cwd: '/secret',
     })
+    expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
+  })
+
+  test('with variables in its URL and headers', () => {
+    const fields =
+      '"url": "${NONE:-wss}://${TOKEN}.example", "headers": { "Authorization": "Bearer ${TOKEN}" }'
+    expect(config(fields)).toEqual({
+      type: 'websocket',
+      url: 'wss://secret.example',
+      headers: { Authorization: 'Bearer secret' },
+    })
+    expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
+  })
+
+  test('with a file of variables, which its own win over', async () => {
+    const workspace = await openWorkspace()
+    await workspace.write('keys.env', '# keys\nONE=1\nTWO="${TOKEN}"\n')
+    const text = server(`${COMMAND}, "envFile": "keys.env", "env": { "ONE": "first" }`)
+    const { servers } = parse(text, workspace.path('mcp.json'))
+    expect(servers['web']).toMatchObject({ env: { ONE: 'first', TWO: '${TOKEN}' } })
+    expect(isAllowedInEditors(parseJsonc(text))).toBe(true)
+  })
+})
+
+describe('a file', () => {
+  test('may have comments, trailing commas, both spellings of "servers", and inputs', () => {
+    const text = `{
+      // for editors
+      "$schema": "./mcp.schema.json",
+      "inputs": [{ "type": "promptString", "id": "x" }],
+      "servers": { "one": { "command": "node", "args": ["a.js",], }, },
+      /* as other programs write it */
+      "mcpServers": { "Two_2-b": { "type": "stdio", "command": "./run", "cwd": "sub" } },
+    }`
+    expect(parse(text).servers).toEqual({
+      one: { ...stdio, args: ['a.js'] },
+      'Two_2-b': { ...stdio, command: './run', cwd: '/etc/host/sub' },
+    })
+    expect(isAllowedInEditors(parseJsonc(text))).toBe(true)
+  })
+
+  test('may have its servers in a list', () => {
+    const text = lines(
+      '{ "servers": [',
+      '  { "id": "one", "type": "local", "command": "node", "dependencies": ["two"] },',
+      '  { "id": "two", "type": "remote", "url": "https://a.example/mcp" } ] }',
+    )
+    const expected = { one: { ...stdio, dependencies: ['two'] }, two: http }
+    expect(parse(text).servers).toEqual(expected)
+    expect(isAllowedInEditors(parseJsonc(text))).toBe(true)
+  })
+
+  test('may have disabled servers, which are left out with all that is wrong in them', () => {
+    const text = lines(
+      '{ "servers": {',
+      '  "off": { "disabled": true, "command": "${NONE}" },',
+      '  "on": { "disabled": false, "command": "node" } } }',
+    )
+    expect(parse(text).servers).toEqual({ on: stdio })
   })
 
   test('tells all its faults at once, in the order of the file', () => {
@@ -59,7 +191,7 @@ describe('a configuration', () => {
       '{ "mcpServers": {',
       '  "a b": { "command": 7, "colour": "red" },',
       '  "llm": { "command": "x", "args": ["${ONE}", 2] },',
-      '  "web": { "command": "${ONE}${TWO}" } } }',
+      '  "web": { "command": "${ONE}${TWO}", "dependencies": ["none"] } } }',
     )
     const found = faultsOf(text).map(({ line, column, path }) => [line, column, path])
     expect(found).toEqual([
@@ -70,224 +202,61 @@ describe('a configuration', () => {
       [3, 37, 'mcpServers.llm.args[0]'],
       [3, 47, 'mcpServers.llm.args[1]'],
       [4, 23, 'mcpServers.web.command'],
-      [4, 23, 'mcpServers.web.command'],
+      [4, 56, 'mcpServers.web.dependencies[0]'],
     ])
   })
 
-  test('is described with file, place, field and remedy, and without its values', () => {
-    const text = server('"command": ["secret"]')
-    expect(() => parse(text)).toThrow(
+  test('has its faults described with file, place, field and remedy', () => {
+    expect(() => parse(server('"command": ["secret"]'))).toThrow(
       'the MCP configuration has one fault:\n' +
         '  /etc/host/mcp.json:2:23 servers.web.command: must be a string. ' +
-        'Give the program to start, as in "command": "node".',
+        'Write for example "command": "node".',
     )
   })
 
-  const table: [
-    name: string,
-    text: string,
-    line: number,
-    column: number,
-    path: string,
-    say: string,
-  ][] = [
-    ['nothing at all', '', 1, 1, '', 'is not valid JSON: value expected'],
-    ['a missing comma', lines('{ "servers": {}', '  "x": 1 }'), 2, 3, '', 'comma expected'],
-    ['a list', '\n []', 2, 2, '', 'must be an object'],
-    ['no servers', ' {}', 1, 2, 'servers', 'is missing'],
-    ['servers in a list', '{ "servers": [] }', 1, 14, 'servers', 'must be an object'],
-    ['an unknown top field', '{ "servers": {}, "inputs": [] }', 1, 18, 'inputs', 'is not a known'],
-    [
-      'a server twice in one object',
-      lines('{ "servers": {', '  "a": { "command": "x" },', '  "a": { "command": "y" } } }'),
-      3,
-      3,
-      'servers.a',
-      'is there twice',
-    ],
-    [
-      'a server in both spellings',
-      lines(
-        '{ "servers": { "a": { "command": "x" } },',
-        '"mcpServers": { "a": { "command": "x" } } }',
-      ),
-      2,
-      17,
-      'mcpServers.a',
-      'is in "servers" too',
-    ],
-    [
-      'a field twice',
-      server('"command": "a", "command": "b"'),
-      2,
-      28,
-      'servers.web.command',
-      'twice',
-    ],
-    [
-      'a variable name twice',
-      server('"command": "a", "env": { "A": "1", "A": "2" }'),
-      2,
-      47,
-      'servers.web.env.A',
-      'twice',
-    ],
-    [
-      'a dot in a name',
-      '{ "servers": { "a.b": { "command": "x" } } }',
-      1,
-      16,
-      'servers.a.b',
-      'not a valid',
-    ],
-    [
-      'an empty name',
-      '{ "servers": { "": { "command": "x" } } }',
-      1,
-      16,
-      'servers.',
-      'not a valid',
-    ],
-    [
-      'a reserved name',
-      '{ "servers": { "files": { "command": "x" } } }',
-      1,
-      16,
-      'servers.files',
-      'reserved',
-    ],
-    [
-      'a server that is text',
-      '{ "servers": { "a": "x" } }',
-      1,
-      21,
-      'servers.a',
-      'must be an object',
-    ],
-    ['no command', server('"args": []'), 2, 10, 'servers.web.command', 'is missing'],
-    [
-      'an empty command',
-      server('"command": ""'),
-      2,
-      23,
-      'servers.web.command',
-      'must not be empty',
-    ],
-    ['a NUL', server('"command": "a", "args": ["\\u0000"]'), 2, 37, 'servers.web.args[0]', 'NUL'],
-    [
-      'args in one text',
-      server('"command": "a", "args": "-x"'),
-      2,
-      36,
-      'servers.web.args',
-      'a list',
-    ],
-    [
-      'a number as a variable',
-      server('"command": "a", "env": { "PORT": 80 }'),
-      2,
-      45,
-      'servers.web.env.PORT',
-      'must be a string',
-    ],
-    [
-      'a variable name that no shell allows',
-      server('"command": "a", "env": { "a-b": "" }'),
-      2,
-      37,
-      'servers.web.env.a-b',
-      'is not a valid variable name',
-    ],
-    [
-      'an unknown field',
-      server('"command": "a", "dir": "x"'),
-      2,
-      28,
-      'servers.web.dir',
-      'not a known',
-    ],
-    [
-      'a remote type',
-      server('"type": "http", "url": "x"'),
-      2,
-      20,
-      'servers.web.type',
-      'not supported yet',
-    ],
-    ['a URL alone', server('"url": "x"'), 2, 19, 'servers.web.url', 'not supported yet'],
-    [
-      'an unknown type',
-      server('"type": "pipe", "command": "a"'),
-      2,
-      20,
-      'servers.web.type',
-      'must be "stdio"',
-    ],
-    [
-      'no time',
-      server('"command": "a", "timeout": 0'),
-      2,
-      39,
-      'servers.web.timeout',
-      'more than 0',
-    ],
-    [
-      'a time past what timers hold',
-      server('"command": "a", "timeoutMs": 2147483648'),
-      2,
-      41,
-      'servers.web.timeoutMs',
-      'must be at most 2147483647',
-    ],
-    [
-      'two times',
-      server('"command": "a", "timeout": 1, "timeoutMs": 1'),
-      2,
-      55,
-      'servers.web.timeoutMs',
-      'contradicts "timeout"',
-    ],
-    [
-      'an unset variable',
-      server('"command": "${NO}"'),
-      2,
-      23,
-      'servers.web.command',
-      'uses NO, which is not set',
-    ],
-    [
-      'an unset variable deep inside',
-      server('"command": "a", "env": { "A": "${env:NO}" }'),
-      2,
-      42,
-      'servers.web.env.A',
-      'uses NO, which is not set',
-    ],
-    [
-      'an unknown reference',
-      server('"command": "${input:x}"'),
-      2,
-      23,
-      'servers.web.command',
-      '${input:x}',
-    ],
-    ['an open reference', server('"command": "${HOME"'), 2, 23, 'servers.web.command', '${HOME'],
-    [
-      'a command that expands to nothing',
-      server('"command": "${EMPTY}"'),
-      2,
-      23,
-      'servers.web.command',
-      'is empty once',
-    ],
-    ['Windows line ends', '{\r\n"servers":\r\n 1}', 3, 2, 'servers', 'must be an object'],
-  ]
-
-  test.each(table)('with %s is faulty there', (_name, text, line, column, path, message) => {
-    const [fault, ...others] = faultsOf(text)
-    expect(others).toEqual([])
-    expect(fault).toMatchObject({ file: '/etc/host/mcp.json', line, column, path })
-    expect(fault?.message).toContain(message)
-    expect(fault?.remedy).toMatch(/\w.*\.$/)
+  test.each([
+    ['"url": "${TOKEN}"'],
+    ['"url": "http://${TOKEN}@a"'],
+    ['"url": "http://a", "headers": { "a": "${BREAK}" }'],
+    ['"type": "${TOKEN}", "command": "a"'],
+    ['"command": "a", "restart": "${TOKEN}"'],
+    ['"command": "a", "dependencies": ["${TOKEN}"]'],
+    ['"command": "a", "envFile": "${TOKEN}"'],
+    ['"url": "http://a", "roots": ["x://${TOKEN}"]'],
+  ])('keeps what variables stand for to itself: %s', (fields) => {
+    const faults = faultsOf(server(fields))
+    expect(faults).toHaveLength(1)
+    expect(JSON.stringify(faults)).not.toContain('secret')
   })
+})
+
+/** As "line:column field: message" of each fault. */
+function describeFaults(text: string): readonly string[] {
+  return faultsOf(text).map(({ file, line, column, path, message, remedy }) => {
+    expect(file).toBe('/etc/host/mcp.json')
+    expect(remedy).toMatch(/\w.*\.$/)
+    return `${line}:${column} ${path}: ${message}`
+  })
+}
+
+test.each(FILES)('a file with %s is faulty there', (_name, text, isSeenInEditors, ...faults) => {
+  expect(describeFaults(text)).toEqual(faults)
+  if (isSeenInEditors) expect(isAllowedInEditors(parseJsonc(text))).toBe(false)
+})
+
+test.each(FORMS)(
+  'a server with %s is faulty there, for editors too',
+  (_name, fields, column, fault) => {
+    expect(describeFaults(server(fields))).toEqual([`2:${column} servers.web.${fault}`])
+    expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(false)
+  },
+)
+
+test.each(MEANINGS)('a server with %s is faulty there', (_name, fields, column, fault) => {
+  expect(describeFaults(server(fields))).toEqual([`2:${column} servers.web.${fault}`])
+})
+
+test('a reference to an input is told to be one to the environment', () => {
+  const [fault] = faultsOf(server('"command": "${input:x}"'))
+  expect(fault?.remedy).toContain('write ${env:NAME}')
 })

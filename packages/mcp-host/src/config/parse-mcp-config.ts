@@ -1,55 +1,62 @@
 import { dirname } from 'node:path'
 
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  findNodeAtLocation,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Environment } from '../environment.ts'
+import { checkDependencies } from './check-dependencies.ts'
 import { FaultList } from './fault-list.ts'
 import { findDuplicateKeys } from './find-duplicate-keys.ts'
-import { fieldPath, type Member, membersOf } from './json-tree.ts'
+import { type FoundEntry, findEntries } from './find-entries.ts'
+import { fieldPath } from './json-tree.ts'
 import type { McpConfig, ServerConfig } from './mcp-config.ts'
-import { readServer } from './read-server.ts'
-import { checkServerName } from './server-name.ts'
+import { type ReadServer, readServer } from './read-server.ts'
 
-export interface ParseOptions {
-  /** Absolute; named in faults, and its folder is what a relative `cwd` is relative to. */
+export interface LoadOptions {
+  /** Names that no server may have, such as those of servers built into the host; default none. */
+  readonly reservedNames?: readonly string[]
+}
+
+export interface ParseOptions extends LoadOptions {
+  /** Absolute; named in faults, and its folder is what relative paths are relative to. */
   readonly file: string
   /** What `${NAME}` stands for. */
   readonly variables: Environment
 }
 
-const GROUPS: readonly string[] = ['servers', 'mcpServers']
-
 /**
- * Reads the text of an `mcp.json`: JSON with comments and trailing commas.
+ * Reads the text of an `mcp.json`: JSON with comments and trailing commas. Files that it names in
+ * `envFile` are read too. A disabled server is left out, whatever else stands in it.
  * Throws `ConfigurationError` with every fault; broken syntax hides what else may be wrong.
  */
-export function parseMcpConfig(text: string, { file, variables }: ParseOptions): McpConfig {
+export function parseMcpConfig(
+  text: string,
+  { file, variables, reservedNames = [] }: ParseOptions,
+): McpConfig {
   const faults = new FaultList(file, text)
   const root = parseSyntax(text, faults)
   if (root === undefined || faults.count > 0) throw new ConfigurationError(faults.sorted())
 
   findDuplicateKeys(root, '', faults)
-  const folder = dirname(file)
-  const servers: [string, ServerConfig][] = []
-  const seen = new Map<string, string>()
-  for (const group of findGroups(root, faults)) {
-    for (const { key: name, offset, value } of membersOf(group.value)) {
-      const path = fieldPath(group.key, name)
-      const fault = checkServerName(name)
-      if (fault !== undefined) faults.add(offset, path, fault.message, fault.remedy)
-      // Twice in one group was found as a duplicate key.
-      const other = seen.get(name)
-      if (other !== undefined && other !== group.key) {
-        faults.add(offset, path, `is in "${other}" too`, 'Rename or remove one of the two.')
-      }
-      seen.set(name, group.key)
-      const server = readServer(value, path, { folder, variables, faults })
-      if (server !== undefined) servers.push([name, server])
-    }
-  }
+  const context = { folder: dirname(file), variables, faults }
+  const entries = findEntries(root, faults, reservedNames)
+  const servers = entries
+    .filter(({ isDisabled }) => !isDisabled)
+    .map((entry) => ({ ...entry, ...readServer(entry.node, entry.path, context) }))
+  const disabled = entries.filter(({ isDisabled }) => isDisabled).map(({ name }) => name)
+  addDependencyFaults(servers, disabled, faults)
+
   if (faults.count > 0) throw new ConfigurationError(faults.sorted())
-  return { servers: Object.fromEntries(servers) }
+  const configs = servers.flatMap(({ name, config }): [string, ServerConfig][] =>
+    config === undefined ? [] : [[name, config]],
+  )
+  return { servers: Object.fromEntries(configs) }
 }
 
 function parseSyntax(text: string, faults: FaultList): Node | undefined {
@@ -62,21 +69,17 @@ function parseSyntax(text: string, faults: FaultList): Node | undefined {
   return root
 }
 
-function findGroups(root: Node, faults: FaultList): readonly Member[] {
-  const remedy = 'Write { "servers": { "name": { "command": "…" } } }.'
-  if (root.type !== 'object') {
-    faults.add(root.offset, '', 'must be an object', remedy)
-    return []
+function addDependencyFaults(
+  servers: readonly (FoundEntry & ReadServer)[],
+  disabled: readonly string[],
+  faults: FaultList,
+): void {
+  for (const { name, index, message, remedy } of checkDependencies(servers, disabled)) {
+    const server = servers.findLast((other) => other.name === name)
+    const node = server && findNodeAtLocation(server.node, ['dependencies', index])
+    // Of two servers with one name, which is a fault already, the other one was meant.
+    if (server === undefined || node === undefined) continue
+    const path = fieldPath(fieldPath(server.path, 'dependencies'), index)
+    faults.add(node.offset, path, message, remedy)
   }
-  const members = membersOf(root)
-  for (const { key, offset } of members) {
-    if (GROUPS.includes(key) || key === '$schema') continue
-    faults.add(offset, key, 'is not a known field', 'Remove it; servers stand in "servers".')
-  }
-  const groups = members.filter(({ key }) => GROUPS.includes(key))
-  if (groups.length === 0) faults.add(root.offset, 'servers', 'is missing', remedy)
-  for (const { key, value } of groups) {
-    if (value.type !== 'object') faults.add(value.offset, key, 'must be an object', remedy)
-  }
-  return groups
 }

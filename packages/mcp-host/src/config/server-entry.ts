@@ -1,38 +1,178 @@
 import * as z from 'zod'
 
-/** The longest time that a timer can hold: about 24.8 days. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
+import {
+  address,
+  explained,
+  filledText,
+  headers,
+  isFileUri,
+  positive,
+  restartOrPolicy,
+  seconds,
+  settings,
+  texts,
+  variables,
+} from './server-fields.ts'
 
-const text = z.string('must be a string').refine((value) => !value.includes('\0'), {
-  error: 'must not contain a NUL character',
+const TYPES = 'must be "stdio", "http", "sse" or "websocket"'
+const folder = filledText.refine((value) => !value.includes('://') || isFileUri(value), {
+  error: 'must be a folder or a file:// URI',
 })
-const filledText = text.min(1, 'must not be empty')
-const timeout = (maximum: number): z.ZodNumber =>
-  z
-    .number('must be a number')
-    .positive('must be more than 0')
-    .max(maximum, `must be at most ${maximum}`)
 
-/** One server as it stands in the file, before variables are expanded. */
-export const ServerEntry = z.object({
-  type: z.literal('stdio', 'must be "stdio"').optional(),
-  command: filledText,
-  args: z.array(text, 'must be a list').optional(),
-  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), text, 'must be an object').optional(),
-  cwd: filledText.optional(),
-  /** Seconds. */
-  timeout: timeout(Math.floor(MAX_TIMEOUT_MS / 1000)).optional(),
-  timeoutMs: timeout(MAX_TIMEOUT_MS).optional(),
-})
-export type ServerEntry = z.infer<typeof ServerEntry>
+const type = <const Names extends readonly string[]>(...names: Names) =>
+  explained(
+    z.enum(names, TYPES).exactOptional(),
+    'How the server is reached; without it, "command" means stdio and "url" means http, or websocket for ws:// and wss://.',
+    names[0],
+  )
+const transport = <const Names extends readonly string[]>(...names: Names) =>
+  explained(
+    z.enum(names, `must be ${names.map((name) => `"${name}"`).join(' or ')} here`).exactOptional(),
+    'How the server is reached, beside a "type" of "local" or "remote".',
+    names[0],
+  )
 
-/** What to write instead, per field. */
-export const REMEDIES: Readonly<Record<string, string>> = {
-  type: 'Write "stdio", or leave it out.',
-  command: 'Give the program to start, as in "command": "node".',
-  args: 'Give a list of strings, as in "args": ["server.ts", "--verbose"].',
-  env: 'Give names (letters, digits, "_") with strings, as in "env": { "PORT": "80" }.',
-  cwd: 'Give a folder, relative to this file, or leave it out for the folder of this file.',
-  timeout: 'Give seconds, as in "timeout": 30.',
-  timeoutMs: 'Give milliseconds, as in "timeoutMs": 30000.',
+const foreign = z
+  .unknown()
+  .optional()
+  .meta({ description: 'For other programs; has no meaning here.' })
+/** Fields that other programs write into the file. Their texts are theirs: nothing is expanded in them. */
+export const foreignFields = {
+  description: foreign,
+  autoApprove: foreign,
+  alwaysAllow: foreign,
+  dev: foreign,
+  gallery: foreign,
+  version: foreign,
 }
+
+const commonFields = {
+  id: explained(
+    z.string('must be a string').exactOptional(),
+    'The name of the server; needed in a list, else the same as its key.',
+    'web',
+  ),
+  disabled: explained(
+    z.boolean('must be true or false').exactOptional(),
+    'Leaves the server out.',
+    true,
+  ),
+  timeout: explained(
+    seconds.exactOptional(),
+    'Seconds that a call may be silent; progress starts them anew.',
+    30,
+  ),
+  ...settings,
+  restart: explained(
+    restartOrPolicy.exactOptional(),
+    'Whether the server is started again; more than "maxRestarts" within "windowMs" are a crash loop.',
+    { policy: 'on-failure', maxRestarts: 5, windowMs: 60_000 },
+  ),
+  roots: explained(
+    z.array(folder, 'must be a list').exactOptional(),
+    'Folders that the server is told to work in: relative to this file, or file:// URIs.',
+    ['./documents'],
+  ),
+  ...foreignFields,
+}
+
+const StdioEntry = z.strictObject({
+  type: type('stdio', 'local'),
+  transport: transport('stdio'),
+  command: explained(
+    filledText,
+    'The program to start: a path relative to "cwd", or a name on the PATH.',
+    'node',
+  ),
+  args: explained(texts.exactOptional(), 'The arguments of the program.', ['server.js']),
+  env: explained(
+    variables.exactOptional(),
+    'Environment variables of the program, beside PATH, HOME and the like.',
+    { PORT: '8080' },
+  ),
+  envFile: explained(
+    filledText.exactOptional(),
+    'A file with more variables, one NAME=value in a line; those in "env" win.',
+    '.env',
+  ),
+  cwd: explained(
+    filledText.exactOptional(),
+    'The folder to run in, relative to this file; default: the folder of this file.',
+    'servers/web',
+  ),
+  limits: explained(
+    z
+      .strictObject(
+        { memoryMb: positive.exactOptional(), cpuPercent: positive.exactOptional() },
+        'must be an object',
+      )
+      .exactOptional(),
+    'Of the program with all that it starts: megabytes (2^20 bytes) of memory, percent of one core. Enforced on Linux.',
+    { memoryMb: 512, cpuPercent: 100 },
+  ),
+  ...commonFields,
+})
+
+const remoteFields = {
+  headers: explained(
+    headers.exactOptional(),
+    'Sent with every HTTP request, and when a WebSocket is opened.',
+    { Authorization: 'Bearer ${env:TOKEN}' },
+  ),
+  ...commonFields,
+}
+const URL_DESCRIPTION = 'The address of the server, without a user name or password.'
+
+const HttpEntry = z.strictObject({
+  type: type('http', 'streamable-http', 'sse', 'remote'),
+  transport: transport('http', 'streamable-http', 'sse'),
+  url: explained(address(['http', 'https']), URL_DESCRIPTION, 'https://example.com/mcp'),
+  ...remoteFields,
+})
+
+const WebSocketEntry = z.strictObject({
+  type: type('websocket', 'ws', 'remote'),
+  transport: transport('websocket', 'ws'),
+  url: explained(address(['ws', 'wss']), URL_DESCRIPTION, 'wss://example.com/mcp'),
+  ...remoteFields,
+})
+
+export type StdioEntry = z.infer<typeof StdioEntry>
+export type RemoteEntry = z.infer<typeof HttpEntry> | z.infer<typeof WebSocketEntry>
+
+/** One server as it stands in a file, its variables expanded, by how the server is reached. */
+export const entries = {
+  stdio: StdioEntry.meta({ id: 'StdioServer' }),
+  http: HttpEntry.meta({ id: 'HttpServer' }),
+  sse: HttpEntry,
+  websocket: WebSocketEntry.meta({ id: 'WebSocketServer' }),
+}
+
+const ServerEntry = z.union([entries.stdio, entries.http, entries.websocket])
+const group = explained(
+  z
+    .union([
+      z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), ServerEntry),
+      z.array(ServerEntry.and(z.looseObject({ id: z.string() }))),
+    ])
+    .meta({ id: 'Servers' })
+    .exactOptional(),
+  'The servers by name, or a list of servers with an "id" each.',
+  { web: { command: 'node', args: ['server.js'] } },
+)
+
+/** The whole file: what its JSON Schema is made from. */
+export const McpFile = z
+  .strictObject({
+    $schema: z.string().exactOptional(),
+    servers: group,
+    mcpServers: group,
+    inputs: foreign,
+  })
+  .meta({
+    title: 'MCP servers of mcp-host (mcp.json)',
+    anyOf: [{ required: ['servers'] }, { required: ['mcpServers'] }],
+    // Read by editors.
+    allowComments: true,
+    allowTrailingCommas: true,
+  })

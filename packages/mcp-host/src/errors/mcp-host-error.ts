@@ -6,6 +6,7 @@ export type McpHostErrorCode =
   | 'validation'
   | 'timeout'
   | 'protocol'
+  | 'tool-execution'
 
 /** Where it went wrong, as far as that is known. */
 export interface ErrorContext {

@@ -1,6 +1,20 @@
-import { McpHostError } from './mcp-host-error.ts'
+import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
 
-/** The server is not ready, or it ended while the call was running: whether the tool ran is unknown. */
+export interface UnavailableContext extends ErrorContext {
+  readonly retryAfterMs?: number | undefined
+}
+
+/**
+ * The server is not ready, refuses calls for a while after too many failures, or ended while the
+ * call was running: whether the tool ran is unknown then.
+ */
 export class ServerUnavailableError extends McpHostError {
   override readonly code = 'server-unavailable'
+  /** When another try makes sense, in milliseconds; absent where that is not known. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, context: UnavailableContext) {
+    super(message, context)
+    this.retryAfterMs = context.retryAfterMs
+  }
 }

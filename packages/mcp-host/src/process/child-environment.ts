@@ -1,51 +1,57 @@
 import type { Environment } from '../environment.ts'
 
 /** What a program needs to find its files, its user and its language; nothing that is a secret. */
-const SAFE_NAMES =
-  process.platform === 'win32'
-    ? [
-        'APPDATA',
-        'COMSPEC',
-        'HOMEDRIVE',
-        'HOMEPATH',
-        'LOCALAPPDATA',
-        'PATH',
-        'PATHEXT',
-        'PROCESSOR_ARCHITECTURE',
-        'PROGRAMDATA',
-        'PROGRAMFILES',
-        'SYSTEMDRIVE',
-        'SYSTEMROOT',
-        'TEMP',
-        'TMP',
-        'USERNAME',
-        'USERPROFILE',
-        'WINDIR',
-      ]
-    : [
-        'HOME',
-        'LANG',
-        'LC_ALL',
-        'LC_CTYPE',
-        'LOGNAME',
-        'PATH',
-        'SHELL',
-        'TERM',
-        'TMPDIR',
-        'TZ',
-        'USER',
-      ]
+const SAFE_NAMES: ReadonlySet<string> = new Set([
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'LOGNAME',
+  'PATH',
+  'SHELL',
+  'TERM',
+  'TMPDIR',
+  'TZ',
+  'USER',
+])
+
+/** The same for Windows, where names have no case: `Path` and `SystemRoot` are the usual ones. */
+const SAFE_NAMES_WINDOWS: ReadonlySet<string> = new Set([
+  'APPDATA',
+  'COMSPEC',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'PATH',
+  'PATHEXT',
+  'PROCESSOR_ARCHITECTURE',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'SYSTEMDRIVE',
+  'SYSTEMROOT',
+  'TEMP',
+  'TMP',
+  'USERNAME',
+  'USERPROFILE',
+  'WINDIR',
+])
 
 /** The environment of a child: the safe part of ours, then what is configured for it, no more. */
 export function childEnvironment(
   parent: Environment,
   configured: Readonly<Record<string, string>>,
+  platform: NodeJS.Platform = process.platform,
 ): Record<string, string> {
+  const isWindows = platform === 'win32'
+  const toKey = (name: string): string => (isWindows ? name.toUpperCase() : name)
+  const safe = isWindows ? SAFE_NAMES_WINDOWS : SAFE_NAMES
+  const own = new Set(Object.keys(configured).map(toKey))
   const env: Record<string, string> = {}
-  for (const name of SAFE_NAMES) {
-    const value = parent[name]
+  for (const [name, value] of Object.entries(parent)) {
+    // Where names have no case, one left beside a configured one could win over it.
+    if (value === undefined || !safe.has(toKey(name)) || own.has(toKey(name))) continue
     // A value that starts so is a shell function, which old shells would run.
-    if (value !== undefined && !value.startsWith('()')) env[name] = value
+    if (!value.startsWith('()')) env[name] = value
   }
   return { ...env, ...configured }
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
-import { delimiter, join, resolve } from 'node:path'
+import { posix, win32 } from 'node:path'
 
 import type { Environment } from '../environment.ts'
 import { LaunchError } from './launch.ts'
@@ -8,23 +8,35 @@ import { LaunchError } from './launch.ts'
 export interface FindOptions {
   readonly cwd: string
   readonly env: Environment
+  /** Default: the one that we run on. */
+  readonly platform?: NodeJS.Platform
+  /** What there is at an absolute path; default: what the file system says. */
+  readonly look?: (file: string) => Promise<'none' | 'file' | 'executable'>
 }
 
 /**
  * The absolute path of the program that `command` means in `cwd` with `env`, found before the
  * start because a shell that fails to `exec` only says 127. Throws `LaunchError`.
  */
-export async function findExecutable(command: string, { cwd, env }: FindOptions): Promise<string> {
-  const isPath = command.includes('/') || (process.platform === 'win32' && command.includes('\\'))
-  const folders = isPath ? [''] : (env['PATH'] ?? env['Path'] ?? '').split(delimiter)
-  const endings =
-    process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE').split(';')] : ['']
+export async function findExecutable(
+  command: string,
+  { cwd, env, platform = process.platform, look = lookAt }: FindOptions,
+): Promise<string> {
+  const isWindows = platform === 'win32'
+  const paths = isWindows ? win32 : posix
+  const isPath = command.includes('/') || (isWindows && command.includes('\\'))
+  const path = isWindows ? onWindows(env, 'PATH') : env['PATH']
+  // An empty or relative folder would mean `cwd`, where anybody's file may lie.
+  const folders = isPath
+    ? ['']
+    : (path ?? '').split(paths.delimiter).filter((folder) => paths.isAbsolute(folder))
+  const endings = isWindows ? windowsEndings(command, env) : ['']
   let isPresent = false
   for (const folder of folders) {
     for (const ending of endings) {
-      const file = resolve(cwd, join(folder, command + ending))
+      const file = paths.resolve(cwd, paths.join(folder, command + ending))
       const found = await look(file)
-      if (found === 'executable') return file
+      if (found === 'executable') return isWindows ? checkKind(command, file) : file
       isPresent ||= found === 'file'
     }
   }
@@ -33,7 +45,27 @@ export async function findExecutable(command: string, { cwd, env }: FindOptions)
   throw new LaunchError(`the command "${command}" ${where}`)
 }
 
-async function look(file: string): Promise<'none' | 'file' | 'executable'> {
+/** Without an extension a file is no program there: the `npx` beside `npx.cmd` is for other shells. */
+function windowsEndings(command: string, env: Environment): readonly string[] {
+  const added = (onWindows(env, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';').filter(Boolean)
+  return win32.extname(command) === '' ? added : ['', ...added]
+}
+
+/** Batch files only run in a shell, which we never start unasked: it would read the arguments as its own. */
+function checkKind(command: string, file: string): string {
+  if (!/\.(cmd|bat)$/i.test(file)) return file
+  throw new LaunchError(
+    `the command "${command}" is a batch file, which Windows cannot start as a program: ` +
+      `write "command": "cmd", "args": ["/c", ${JSON.stringify(command)}, …]`,
+  )
+}
+
+/** Names of variables have no case there: it is mostly `Path`. */
+function onWindows(env: Environment, name: string): string | undefined {
+  return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1]
+}
+
+async function lookAt(file: string): Promise<'none' | 'file' | 'executable'> {
   const found = await stat(file).catch(() => undefined)
   if (found?.isFile() !== true) return 'none'
   return access(file, constants.X_OK).then(

@@ -1,23 +1,29 @@
-import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 
 import { expect, test } from 'vitest'
 
+import { eventually } from '../../test/eventually.ts'
+import { isAlive } from '../../test/processes.ts'
+import { findTagged, startForking, startSleeping } from '../../test/tagged.ts'
 import { GUARDIAN_SCRIPT } from './guardian-script.ts'
 import { launch } from './launch.ts'
+import { readTag, TAG_NAME } from './process-table.ts'
+
+/** What the script prints when it has read `input`. */
+async function run(script: string, input: string, id: string): Promise<string> {
+  const shell = launch('/bin/sh', ['-c', script, 'guardian', id], {
+    env: {},
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: false,
+  })
+  shell.stdin?.end(input)
+  return shell.stdout === null ? '' : text(shell.stdout)
+}
 
 /** What the script would kill after it has read `input`. */
 async function killedAfter(input: string): Promise<string[]> {
-  const script = `kill() { echo "$*" >&2; }\n${GUARDIAN_SCRIPT}`
-  const shell = launch('/bin/sh', ['-c', script], {
-    env: {},
-    stdio: ['pipe', 'ignore', 'pipe'],
-    detached: false,
-  })
-  const chunks: Buffer[] = []
-  shell.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk))
-  shell.stdin?.end(input)
-  await once(shell, 'close')
-  return Buffer.concat(chunks).toString().split('\n').slice(0, -1)
+  const script = `kill() { echo "$*"; }\n${GUARDIAN_SCRIPT}`
+  return (await run(script, input, crypto.randomUUID())).split('\n').slice(0, -1)
 }
 
 test.each([
@@ -29,4 +35,43 @@ test.each([
   ['never itself or everyone', '+0\n+1\n+\n+-1\n+01\nx\n\n+ 5\n', []],
 ])('the guardian kills %s', async (_name, input, killed) => {
   expect(await killedAfter(input)).toEqual(killed)
+})
+
+// Nobody can have this number: the script looks for tags only when a group was left.
+const LEFT = '+999999999\n'
+
+test('the guardian kills what has its tag, wherever it stands, and nothing else', async () => {
+  const id = crypto.randomUUID()
+  const padding = { A: 'several\nlines', B: 'x'.repeat(10_000) }
+  const doomed = await Promise.all([
+    startSleeping({ [TAG_NAME]: `${id}.1` }),
+    startSleeping({ [TAG_NAME]: `${id}.12`, ...padding }),
+    startSleeping({ ...padding, [TAG_NAME]: `${id}.3` }),
+  ])
+  const others = await Promise.all([
+    startSleeping({ [TAG_NAME]: `${crypto.randomUUID()}.1` }),
+    startSleeping({ OTHER: `${id}.1` }),
+    startSleeping({ [TAG_NAME]: `${id}0.1` }),
+    startSleeping({}),
+  ])
+  await run(GUARDIAN_SCRIPT, LEFT, id)
+  await eventually(() => doomed.filter(isAlive).length === 0)
+  expect(others.filter(isAlive)).toEqual(others)
+})
+
+test('the guardian gets hold of what is forking all the time', async () => {
+  // Each chain could escape by luck.
+  for (let chain = 0; chain < 3; chain += 1) {
+    const id = crypto.randomUUID()
+    await startForking({ [TAG_NAME]: `${id}.1` })
+    await run(GUARDIAN_SCRIPT, LEFT, id)
+    expect(await findTagged(`${id}.1`)).toEqual([])
+  }
+}, 30_000)
+
+test('the guardian does not look for tags when every group was taken off', async () => {
+  const id = crypto.randomUUID()
+  const pid = await startSleeping({ [TAG_NAME]: `${id}.1` })
+  await run(GUARDIAN_SCRIPT, '+999999999\n-999999999\n', id)
+  expect(readTag(pid)).toBe(`${id}.1`)
 })

@@ -4,19 +4,27 @@ import type { Writable } from 'node:stream'
 
 import { GUARDIAN_SCRIPT } from './guardian-script.ts'
 import { launch, launched } from './launch.ts'
+import { signalGroup } from './process-group.ts'
+import { ResourceWatch } from './resource-watch.ts'
+import { Sweep } from './sweep.ts'
 
-/** A guardian that lives shorter than this is not replaced at once, or two would chase each other. */
+/** A guardian that lives shorter than this is replaced so much later, or two would chase each other. */
 const SHORT_LIFE_MS = 1000
 
 /**
  * Kills our children when we are killed. One small process, in a session of its own, holds the
  * other end of a pipe; when the pipe ends, however we ended, it kills every registered process
- * group. Not used on Windows, which has no process groups.
+ * group and, on Linux, what left its group. Not used on Windows, which has no process groups.
  *
  * Disposing it kills what is still registered.
  */
 export class Guardian implements AsyncDisposable {
+  /** Measures the children that have limits. */
+  readonly resources = new ResourceWatch()
+  readonly #id = crypto.randomUUID()
   readonly #groups = new Set<number>()
+  readonly #sweep = new Sweep()
+  #lastTag = 0
   #shell: ChildProcess | undefined
   #isDisposed = false
 
@@ -36,6 +44,17 @@ export class Guardian implements AsyncDisposable {
     return inputOf(shell)
   }
 
+  /** A mark for one child and all that it starts, never used before. */
+  nextTag(): string {
+    this.#lastTag += 1
+    return `${this.#id}.${this.#lastTag}`
+  }
+
+  /** Kills what has this tag and left its process group; see `Sweep`. Never rejects. */
+  sweep(tag: string): Promise<void> {
+    return this.#sweep.kill(tag)
+  }
+
   /** Remembers a group that registered itself, for the case that the guardian must be replaced. */
   add(group: number): void {
     this.#groups.add(group)
@@ -49,17 +68,15 @@ export class Guardian implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true
-    const shell = this.#shell
-    if (shell?.pid === undefined) return
-    const exited = once(shell, 'exit')
-    shell.ref()
-    inputOf(shell).end()
-    await exited
+    const isDone = this.#shell?.pid !== undefined && (await finish(this.#shell))
+    if (isDone) return
+    // It is dead and not replaced yet: its work is ours.
+    for (const group of this.#groups) signalGroup(group, 'SIGKILL')
   }
 
   #start(): ChildProcess {
     const startedAt = performance.now()
-    const shell = launch('/bin/sh', ['-c', GUARDIAN_SCRIPT], {
+    const shell = launch('/bin/sh', ['-c', GUARDIAN_SCRIPT, 'guardian', this.#id], {
       cwd: '/',
       env: {},
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -72,7 +89,8 @@ export class Guardian implements AsyncDisposable {
     const ended = (): void => {
       this.#shell = undefined
       const livedLong = performance.now() - startedAt > SHORT_LIFE_MS
-      if (livedLong && this.#groups.size > 0 && !this.#isDisposed) this.#start()
+      if (livedLong) this.#replace()
+      else if (!this.#isDisposed) setTimeout(() => this.#replace(), SHORT_LIFE_MS).unref()
     }
     shell.once('exit', ended)
     shell.once('error', ended)
@@ -82,9 +100,22 @@ export class Guardian implements AsyncDisposable {
     if ('unref' in input && typeof input.unref === 'function') input.unref()
     return shell
   }
+
+  #replace(): void {
+    if (this.#shell === undefined && this.#groups.size > 0 && !this.#isDisposed) this.#start()
+  }
 }
 
 function inputOf(shell: ChildProcess): Writable {
   if (shell.stdin === null) throw new Error('the guardian has no input')
   return shell.stdin
+}
+
+/** Lets the guardian do its work; `false` when somebody killed it before. */
+async function finish(shell: ChildProcess): Promise<boolean> {
+  const exited = once(shell, 'exit')
+  shell.ref()
+  inputOf(shell).end()
+  const [code] = await exited
+  return code !== null
 }

@@ -15,13 +15,20 @@ export class LaunchError extends Error {
   override readonly name = 'LaunchError'
 }
 
-/** The one place where processes start. There is no shell between us and `file`. */
+/**
+ * The one place where processes start. There is no shell between us and `file`. Throws
+ * `LaunchError` for what cannot even be tried, such as too long a list of arguments.
+ */
 export function launch(
   file: string,
   args: readonly string[],
   { env, stdio, detached, cwd }: LaunchOptions,
 ): ChildProcess {
-  return spawn(file, args, { env, stdio, detached, cwd, shell: false, windowsHide: true })
+  try {
+    return spawn(file, args, { env, stdio, detached, cwd, shell: false, windowsHide: true })
+  } catch (cause) {
+    throw new LaunchError(`"${file}" could not be started`, { cause })
+  }
 }
 
 /** Resolves once the operating system has started it. Throws `LaunchError` when it cannot. */

@@ -1,7 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { launch } from './launch.ts'
+import { readProcess, visitProcesses } from './process-table.ts'
 
 const FIRST_POLL_MS = 2
 /** Past this, a killed process is stuck in the kernel, and waiting is of no use. */
@@ -37,16 +37,12 @@ export async function killRest(group: number): Promise<void> {
  */
 async function isDead(group: number): Promise<boolean> {
   if (process.platform !== 'linux') return false
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const stats = await Promise.all(
-    // One that ended since it was listed is dead too.
-    pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
-  )
-  return stats.every((stat) => {
-    // After the name, which may hold anything, in parentheses: state, parent, group.
-    const [state, , member] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return member !== String(group) || state === 'Z' || state === 'X'
+  let isEmpty = true
+  await visitProcesses((pid) => {
+    const found = readProcess(pid)
+    if (found?.group === group && !'ZX'.includes(found.state)) isEmpty = false
   })
+  return isEmpty
 }
 
 /** Windows (untested): no groups and no SIGTERM, but a tree can be killed from its living root. */

@@ -1,4 +1,5 @@
-import { chmod, open } from 'node:fs/promises'
+import { chmod, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 import { describe, expect, test } from 'vitest'
@@ -95,6 +96,26 @@ describe('a guarded process', () => {
     await expect(run({ command })).rejects.toMatchObject({ name: 'LaunchError', message })
   })
 
+  test.each(['', ':', '.:relative', undefined])(
+    'is not looked for in its folder when PATH is %o',
+    async (PATH) => {
+      const workspace = await openWorkspace()
+      const cwd = workspace.folder
+      for (const name of ['tool', 'relative/tool']) {
+        await mkdir(dirname(workspace.path(name)), { recursive: true })
+        await chmod(await workspace.write(name, '#!/bin/sh\n'), 0o755)
+      }
+      await expect(run({ command: 'tool', cwd, env: { PATH } })).rejects.toThrow(
+        'not found on PATH',
+      )
+    },
+  )
+
+  test('is refused, and not its arguments told, when they are too long for the system', async () => {
+    const args = ['x'.repeat(1 << 20)]
+    await expect(run({ command: 'true', args })).rejects.toMatchObject({ name: 'LaunchError' })
+  })
+
   test('is refused before the start when its folder is not there', async () => {
     await expect(run({ command: 'sh', cwd: '/nowhere' })).rejects.toThrow('working directory')
   })
@@ -107,6 +128,50 @@ describe('a guarded process', () => {
     process.kill(child.pid, 'SIGKILL')
     await child.gone
     expect(pids.filter(isAlive)).toEqual([])
+  })
+})
+
+describe('what leaves the group of a guarded process', () => {
+  async function startStrays(guardian: Guardian, more: SpawnOptions['env'] = {}) {
+    const workspace = await openWorkspace()
+    const fixture = workspace.fixture('nasty/strays', workspace.path('pids'))
+    const child = await spawnGuarded(guardian, { ...fixture, env: { ...env, ...more } })
+    const pids = await eventually(async () => {
+      const lines = await workspace.lines('pids')
+      return lines.length === 3 && lines.map(Number)
+    })
+    return { child, pids }
+  }
+
+  test('is gone when that is gone', async () => {
+    await using guardian = new Guardian()
+    const { child, pids } = await startStrays(guardian)
+    process.kill(child.pid, 'SIGKILL')
+    await child.gone
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+
+  test('is found though the program was given a mark of somebody else', async () => {
+    await using guardian = new Guardian()
+    const { child, pids } = await startStrays(guardian, { MCP_HOST_PROCESS: 'mine' })
+    child.signal('SIGKILL')
+    await child.gone
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+
+  test('lives on when only another process is gone', async () => {
+    await using guardian = new Guardian()
+    const { pids } = await startStrays(guardian)
+    const other = await spawnGuarded(guardian, { command: 'true', cwd: '/', env })
+    await other.gone
+    expect(pids.filter(isAlive)).toEqual(pids)
+  })
+
+  test('is gone when the guardian is disposed', async () => {
+    const guardian = new Guardian()
+    const { pids } = await startStrays(guardian)
+    await guardian[Symbol.asyncDispose]()
+    await eventually(() => pids.filter(isAlive).length === 0)
   })
 })
 
@@ -137,7 +202,7 @@ describe('the guardian', () => {
     const first = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
     const { pid = 0 } = guardian
     process.kill(pid, 'SIGKILL')
-    await eventually(() => guardian.pid === undefined)
+    await eventually(() => guardian.pid !== pid)
     await spawnGuarded(guardian, family(workspace))
     const pids = await familyOf(workspace)
     expect(guardian.pid).not.toBe(pid)
@@ -145,6 +210,30 @@ describe('the guardian', () => {
     await guardian[Symbol.asyncDispose]()
     await first.gone
     await eventually(() => pids.filter(isAlive).length === 0)
+  })
+
+  test('is replaced after a moment when it dies young, and kills then too', async () => {
+    const workspace = await openWorkspace()
+    const guardian = new Guardian()
+    const child = await spawnGuarded(guardian, family(workspace))
+    const pids = await familyOf(workspace)
+    const { pid = 0 } = guardian
+    process.kill(pid, 'SIGKILL')
+    await eventually(() => guardian.pid !== undefined && guardian.pid !== pid)
+    await guardian[Symbol.asyncDispose]()
+    await child.gone
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+
+  test('is done without when it is dead at the disposal', async () => {
+    const workspace = await openWorkspace()
+    const guardian = new Guardian()
+    const child = await spawnGuarded(guardian, family(workspace))
+    const pids = await familyOf(workspace)
+    process.kill(guardian.pid ?? 0, 'SIGKILL')
+    await guardian[Symbol.asyncDispose]()
+    await child.gone
+    expect(pids.filter(isAlive)).toEqual([])
   })
 
   test('forgets a group that is gone, so that it never kills a stranger', async () => {

@@ -8,6 +8,8 @@ import { REGISTER_SCRIPT } from './guardian-script.ts'
 import type { Guardian } from './guardian.ts'
 import { launch, launched, LaunchError } from './launch.ts'
 import { killRest, signalGroup } from './process-group.ts'
+import { TAG_NAME } from './process-table.ts'
+import type { ResourceWatch } from './resource-watch.ts'
 
 /** Where one of the three standard streams goes; a number is an open descriptor of ours. */
 export type Stdio = 'pipe' | 'ignore' | 'inherit' | number
@@ -37,15 +39,26 @@ export interface ProcessExit {
 export interface GuardedProcess {
   /** Of the program, and of its process group. */
   readonly pid: number
+  /** Marks it, in the environment, with all that it starts. */
+  readonly tag: string
   readonly stdin: Writable | null
   readonly stdout: Readable | null
   readonly stderr: Readable | null
   /** The program itself has ended; what it left running is being killed. Never rejects. */
   readonly exited: Promise<ProcessExit>
-  /** Nothing of its process group is left. Never rejects. */
+  /**
+   * Nothing of its process group is left and, on Linux, nothing that left the group either, save
+   * what cleared its environment. Never rejects.
+   */
   readonly gone: Promise<ProcessExit>
+  /** Aborted when its stop begins: from then on it must be free to act. */
+  readonly stopping: AbortSignal
+  /** Shared by all processes of one guardian. */
+  readonly resources: ResourceWatch
   /** Signals the whole group; `false` when nobody is left to hear it. */
   signal(signal: NodeJS.Signals): boolean
+  /** Aborts `stopping`; whoever stops it calls this first. */
+  beginStop(): void
 }
 
 /**
@@ -65,42 +78,58 @@ export async function spawnGuarded(
     throw new LaunchError(`the working directory of "${command}" does not exist`)
   }
   const file = await findExecutable(command, { cwd, env })
+  const tag = guardian.nextTag()
+  // Last, or a configured variable would hide what it starts from us.
+  const tagged = { ...env, [TAG_NAME]: tag }
 
   if (process.platform === 'win32') {
-    const child = launch(file, args, { cwd, env, stdio: [stdin, stdout, stderr], detached: false })
-    return guard(guardian, child, await launched(child, command))
+    const stdio = [stdin, stdout, stderr]
+    const child = launch(file, args, { cwd, env: tagged, stdio, detached: false })
+    return guard(guardian, child, { pid: await launched(child, command), tag })
   }
   const child = launch('/bin/sh', ['-c', REGISTER_SCRIPT, command, file, ...args], {
     cwd,
-    env,
+    env: tagged,
     stdio: [stdin, stdout, stderr, await guardian.input()],
     detached: true,
   })
-  return guard(guardian, child, await launched(child, command))
+  return guard(guardian, child, { pid: await launched(child, command), tag })
 }
 
-function guard(guardian: Guardian, child: ChildProcess, pid: number): GuardedProcess {
+function guard(
+  guardian: Guardian,
+  child: ChildProcess,
+  { pid, tag }: Pick<GuardedProcess, 'pid' | 'tag'>,
+): GuardedProcess {
   guardian.add(pid)
   let isGone = false
+  const stopping = new AbortController()
   const exited = Promise.withResolvers<ProcessExit>()
   const gone = Promise.withResolvers<ProcessExit>()
+  const finish = async (exit: ProcessExit): Promise<void> => {
+    // In the same turn as the reaping: the group's number cannot be another's yet.
+    await killRest(pid)
+    isGone = true
+    await guardian.sweep(tag)
+    guardian.remove(pid)
+    gone.resolve(exit)
+  }
   child.once('exit', (code, signal) => {
     const exit = { code, signal }
     exited.resolve(exit)
-    // In the same turn as the reaping: the group's number cannot be another's yet.
-    void killRest(pid).then(() => {
-      isGone = true
-      guardian.remove(pid)
-      gone.resolve(exit)
-    })
+    void finish(exit)
   })
   return {
     pid,
+    tag,
     stdin: child.stdin,
     stdout: child.stdout,
     stderr: child.stderr,
     exited: exited.promise,
     gone: gone.promise,
+    stopping: stopping.signal,
+    resources: guardian.resources,
     signal: (signal) => !isGone && signalGroup(pid, signal),
+    beginStop: () => stopping.abort(),
   }
 }

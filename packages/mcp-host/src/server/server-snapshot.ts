@@ -1,19 +1,33 @@
-import type { Implementation } from '@modelcontextprotocol/client'
+import type { Implementation, ProtocolEra, ServerCapabilities } from '@modelcontextprotocol/client'
 
+import type { ServerConfig } from '../config/mcp-config.ts'
 import type { McpHostError } from '../errors/mcp-host-error.ts'
+import type { Prompt, Resource, ResourceTemplate } from '../inventory/listed.ts'
+import type { Tool } from '../inventory/tool.ts'
 import type { ServerState } from './server-state.ts'
-import type { Tool } from './tool.ts'
 
 /** A server as it is at one moment; it does not change afterwards. */
 export interface ServerSnapshot {
   readonly name: string
+  readonly type: ServerConfig['type']
   readonly state: ServerState
   /** Why it is unavailable. */
   readonly error?: McpHostError
   /** What the server says about itself, once it has. */
   readonly serverInfo?: Implementation
+  /** The revision that is spoken with it, and its era: `modern` from 2026-07-28 on. */
+  readonly protocolVersion?: string
+  readonly era?: ProtocolEra
+  readonly capabilities?: ServerCapabilities
+  /** How its tools are meant to be used, in the server's words. */
+  readonly instructions?: string
   /** Of its process, while there is one. */
   readonly pid?: number
-  /** Empty unless it is ready. */
+  /** How often it was started again since the host started it. */
+  readonly restarts: number
+  /** This list and the others are empty unless it is ready. */
   readonly tools: readonly Tool[]
+  readonly prompts: readonly Prompt[]
+  readonly resources: readonly Resource[]
+  readonly resourceTemplates: readonly ResourceTemplate[]
 }

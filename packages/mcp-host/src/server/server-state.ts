@@ -5,7 +5,7 @@ export type ServerState = 'starting' | 'ready' | 'unavailable' | 'stopping' | 's
 const NEXT: Readonly<Record<ServerState, readonly ServerState[]>> = {
   starting: ['ready', 'unavailable', 'stopping'],
   ready: ['unavailable', 'stopping'],
-  unavailable: ['stopping'],
+  unavailable: ['starting', 'stopping'],
   stopping: ['shutdown'],
   shutdown: [],
 }

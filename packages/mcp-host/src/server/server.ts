@@ -1,270 +1,437 @@
-import { type CallToolResult, Client } from '@modelcontextprotocol/client'
-import * as z from 'zod'
+import { type Implementation, SdkHttpError } from '@modelcontextprotocol/client'
 
-import { ArgumentValidator } from '../arguments/argument-validator.ts'
 import type { ServerConfig } from '../config/mcp-config.ts'
-import type { McpHostError } from '../errors/mcp-host-error.ts'
+import type { EraChoice } from '../connection/connection.ts'
+import { RpcError, RpcSendError, type RpcTimeout } from '../connection/rpc.ts'
+import type { ErrorContext, McpHostError } from '../errors/mcp-host-error.ts'
 import { ServerStartupError } from '../errors/server-startup-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
-import { type ArgumentIssue, ValidationError } from '../errors/validation-error.ts'
+import { LIST_NAMES } from '../inventory/inventory.ts'
 import { bindLogger, type Logger } from '../logger.ts'
-import type { Environment } from '../environment.ts'
-import { childEnvironment } from '../process/child-environment.ts'
-import type { Guardian } from '../process/guardian.ts'
+import { backoffMs } from '../policies/backoff.ts'
+import { pause } from '../policies/pause.ts'
+import { RestartPolicy } from '../policies/restart.ts'
+import { timeLimit } from '../policies/time-limit.ts'
 import { LaunchError } from '../process/launch.ts'
-import { StdioTransport } from '../transport/stdio.ts'
-import { CLIENT_INFO } from './client-info.ts'
-import { coalesce } from './coalesce.ts'
-import { discoverTools } from './discover-tools.ts'
+import type { EndpointDeps } from '../transport/endpoint.ts'
+import { EndedError, LiveServer, type LiveServerDeps } from './live-server.ts'
+import { Notices } from './notices.ts'
 import type { ServerSnapshot } from './server-snapshot.ts'
 import { moveState, type ServerState } from './server-state.ts'
-import { toCallError } from './to-call-error.ts'
-import type { Tool } from './tool.ts'
 
-export interface ServerDeps {
-  readonly guardian: Guardian
-  readonly logger: Logger
-  readonly env: Environment
-  /** Told after every change of state or tools. */
-  readonly onChange: (server: Server) => void
+const START_BACKOFF = { firstMs: 1000, maxMs: 30_000 }
+/** A server that was ready for so long did not fail because of how it was started. */
+const STABLE_MS = 30_000
+/** How long a server that let a call run out of time has to show that it lives, in milliseconds. */
+const SIGN_OF_LIFE_MS = 5000
+const DEFAULT_HEALTH_TIMEOUT_MS = 5000
+const NOT_FOUND = 404
+const SERVER_FAULT = 500
+
+export interface ServerDeps extends EndpointDeps {
+  readonly inbox: LiveServerDeps['inbox']
+  readonly onListed: LiveServerDeps['onListed']
+  /** Told after every change of state or lists. */
+  readonly onChange: () => void
+  /** Those of its dependencies that are not ready. */
+  readonly missing: () => readonly string[]
 }
 
 export interface ServerOptions {
   readonly name: string
   readonly config: ServerConfig
-  /** From the start of the process to the first list of tools, in milliseconds. */
+  readonly clientInfo: Implementation
+  /** From the start of the process to the first lists, in milliseconds. */
   readonly startTimeoutMs: number
-  /** The limit of a call that has none of its own and whose server has none, in milliseconds. */
-  readonly defaultToolTimeoutMs: number
+  /** How often a failed start is tried again. */
+  readonly startRetries: number
   /** See `StopOptions.graceMs`. */
-  readonly graceMs: number
+  readonly stopGraceMs: number
 }
 
-export interface ServerCallOptions {
-  readonly signal: AbortSignal | undefined
-  readonly timeoutMs: number | undefined
-  readonly requestId: string | undefined
-}
-
-/** Timers hold no more than this; a longer limit would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-
-/** As received: only what makes it a result is checked. */
-const CallResult = z.looseObject({
-  content: z.array(z.looseObject({ type: z.string() })).default([]),
-})
-
-/** One configured server: its process, its connection, its tools. It has one life. */
+/**
+ * One configured server through all its lives: started, found dead, started again, stopped. What it
+ * is asked to do goes through `ServerClient`.
+ */
 export class Server {
   readonly name: string
-  readonly #onChange: (server: Server) => void
+  readonly config: ServerConfig
+  readonly #deps: ServerDeps
   readonly #logger: Logger
   readonly #options: ServerOptions
-  readonly #transport: StdioTransport
-  readonly #client = new Client(CLIENT_INFO)
-  readonly #refreshTools = coalesce(() => this.#listTools())
+  readonly #restartPolicy: RestartPolicy
   /** Aborted when it begins to stop. */
   readonly #stopping = new AbortController()
+  /** Told at the next move. */
+  readonly #waiting = new Set<() => void>()
+  /** What it is asked to tell by itself. */
+  readonly notices: Notices
   #state: ServerState = 'starting'
   #error: McpHostError | undefined
-  #tools: ReadonlyMap<string, Tool> = new Map()
-  #validator = new ArgumentValidator()
-  #started: Promise<void> | undefined
+  #live: LiveServer | undefined
+  /** The era that the server was last seen to speak. */
+  #knownEra: EraChoice | undefined
+  #restarts = 0
+  #attempt: Promise<void> | undefined
+  #restartTimer: NodeJS.Timeout | undefined
+  #stableTimer: NodeJS.Timeout | undefined
+  #healthTimer: NodeJS.Timeout | undefined
+  #isRestartPlanned = false
+  #isWaitingForDependencies = false
+  #isWaitingForSign = false
   #stopped: Promise<void> | undefined
-  /** Bounds the start as a whole; afterwards every listing has that time to itself. */
-  #startSignal: AbortSignal | undefined
 
   constructor(deps: ServerDeps, options: ServerOptions) {
-    const { name, config, graceMs } = options
+    const { name, config } = options
     this.name = name
+    this.config = config
+    this.#deps = deps
     this.#options = options
-    this.#onChange = deps.onChange
     this.#logger = bindLogger(deps.logger, { server: name })
-    const { command, args, cwd } = config
-    const program = { command, args, cwd, env: childEnvironment(deps.env, config.env) }
-    const transportDeps = { guardian: deps.guardian, logger: this.#logger }
-    this.#transport = new StdioTransport(transportDeps, { program, graceMs })
+    const isRemote = config.type !== 'stdio'
+    this.#restartPolicy = new RestartPolicy(
+      config.restart ?? { policy: isRemote ? 'on-failure' : 'no' },
+    )
+    this.notices = new Notices({
+      logger: this.#logger,
+      signal: this.#stopping.signal,
+      onMissed: (live) => {
+        for (const list of LIST_NAMES) deps.inbox.onListChanged(list)
+        void live.relist()
+      },
+    })
   }
 
   get state(): ServerState {
     return this.#state
   }
 
-  /** The tools last listed, also of a server that is no longer there. */
-  get toolNames(): Iterable<string> {
-    return this.#tools.keys()
+  /** The connection. Throws `ServerUnavailableError`, of this request, while it is not ready. */
+  live(request: Omit<ErrorContext, 'server' | 'cause'> = {}): LiveServer {
+    if (this.#state === 'ready' && this.#live !== undefined) return this.#live
+    const message = this.#error?.message ?? `the server "${this.name}" is ${this.#state}`
+    throw new ServerUnavailableError(message, {
+      ...request,
+      server: this.name,
+      cause: this.#error,
+    })
+  }
+
+  /** The last connection, also of a server that is no longer there. */
+  get lastLive(): LiveServer | undefined {
+    return this.#live
   }
 
   snapshot(): ServerSnapshot {
-    const serverInfo = this.#client.getServerVersion()
-    const isRunning = this.#transport.closeReason === undefined && this.#state !== 'shutdown'
-    const pid = isRunning ? this.#transport.pid : undefined
+    const live = this.#live
+    const connection = live?.connection
+    const inventory = this.#state === 'ready' ? live?.inventory : undefined
+    const pid = connection?.closeReason === undefined ? connection?.pid : undefined
     return {
       name: this.name,
+      type: this.config.type,
       state: this.#state,
-      ...(this.#error === undefined ? {} : { error: this.#error }),
-      ...(serverInfo === undefined ? {} : { serverInfo }),
-      ...(pid === undefined ? {} : { pid }),
-      tools: this.#state === 'ready' ? [...this.#tools.values()] : [],
+      restarts: this.#restarts,
+      ...definedOf({
+        error: this.#error,
+        serverInfo: connection?.serverInfo,
+        protocolVersion: connection?.protocolVersion,
+        era: connection?.era,
+        capabilities: connection?.capabilities,
+        instructions: connection?.instructions,
+        pid: this.#state === 'shutdown' ? undefined : pid,
+      }),
+      tools: [...(inventory?.tools.values() ?? [])],
+      prompts: [...(inventory?.prompts.values() ?? [])],
+      resources: [...(inventory?.resources.values() ?? [])],
+      resourceTemplates: [...(inventory?.resourceTemplates.values() ?? [])],
     }
   }
 
   /**
-   * Starts the process, connects and lists the tools. Throws `ServerStartupError`, with the process
-   * gone, when any of it fails, takes too long or is interrupted by `stop`.
+   * Starts it once its dependencies have settled, with all attempts that it is allowed. Throws
+   * `ServerStartupError`, with nothing left running, when the last fails, a dependency is not ready
+   * or `stop` interrupts; its restart policy then goes on.
    */
-  start(): Promise<void> {
-    return (this.#started ??= this.#start())
+  start(dependencies: Promise<unknown> = Promise.resolve()): Promise<void> {
+    return (this.#attempt ??= this.#start(dependencies))
   }
 
-  /**
-   * Calls one of its tools. Throws `ValidationError` before the server hears of the call, then
-   * `TimeoutError`, `ServerUnavailableError`, `ProtocolError`, or the reason of the signal's abort.
-   */
-  async callTool(
-    toolName: string,
-    args: Readonly<Record<string, unknown>>,
-    { signal, timeoutMs, requestId }: ServerCallOptions,
-  ): Promise<CallToolResult> {
-    const context = { server: this.name, tool: toolName, requestId }
-    if (this.#state !== 'ready') {
-      const message = this.#error?.message ?? `the server "${this.name}" is ${this.#state}`
-      throw new ServerUnavailableError(message, { ...context, cause: this.#error })
-    }
-    this.#validate(toolName, args, context)
-    const { config, defaultToolTimeoutMs } = this.#options
-    const limitMs = timeoutMs ?? config.timeoutMs ?? defaultToolTimeoutMs
-    const startedAt = performance.now()
-    try {
-      const result = await this.#client.request(
-        { method: 'tools/call', params: { name: toolName, arguments: args } },
-        CallResult,
-        { timeout: Math.min(limitMs, MAX_TIMER_MS), ...(signal === undefined ? {} : { signal }) },
-      )
-      // Its inner shape is the server's word: results go through as received.
-      return result as CallToolResult
-    } catch (cause) {
-      const { closeReason } = this.#transport
-      throw toCallError(cause, { ...context, cause, timeoutMs: limitMs, signal, closeReason })
-    } finally {
-      const durationMs = Math.round(performance.now() - startedAt)
-      this.#logger.debug({ tool: toolName, requestId, durationMs }, 'tool call ended')
-    }
+  /** Whether it is down because another server is. */
+  get isWaitingForDependencies(): boolean {
+    return this.#state === 'unavailable' && this.#isWaitingForDependencies
   }
 
-  /** Ends the process with all that it started. Never throws; the state is `shutdown` afterwards. */
+  /** Ends what runs and starts anew, also what its policy has given up. Throws as `start` does. */
+  async restart(): Promise<void> {
+    if (this.#state === 'starting') return this.#attempt
+    this.#clearTimers()
+    this.#isRestartPlanned = true
+    if (this.#state === 'ready') this.#unavailable(this.#away('is restarted'))
+    await this.#live?.close()
+    // Meanwhile it may have been stopped, or somebody else's restart may have begun.
+    if (this.#stopping.signal.aborted) throw this.#away('is stopped')
+    await (this.state === 'starting' ? this.#attempt : this.#revive())
+  }
+
+  /** Ends it with all that it started. Never throws; the state is `shutdown` afterwards. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop())
   }
 
-  async #start(): Promise<void> {
-    const limit = AbortSignal.timeout(this.#options.startTimeoutMs)
-    const signal = AbortSignal.any([limit, this.#stopping.signal])
-    this.#startSignal = signal
-    const listeners: Pick<Client, 'onclose' | 'onerror'> = {
-      onclose: () => this.#closed(),
-      onerror: (error) => this.#logger.warn({ err: error }, 'protocol fault'),
+  /**
+   * A request could not be sent or ran out of time: is the server still there? `true`: it never saw
+   * the request, and is there again.
+   */
+  async trouble(live: LiveServer, error: RpcTimeout | RpcSendError): Promise<boolean> {
+    if (error instanceof RpcSendError) {
+      // The end of a process is noticed by itself, and with a better reason.
+      if (this.config.type === 'stdio') return false
+      const status = statusOf(error)
+      const { era, hasSession } = live.connection
+      // It was started anew and knows nothing of our session, which only needs to be a new one.
+      const isSessionGone = status === NOT_FOUND && era === 'legacy' && hasSession
+      if (isSessionGone) return this.#reconnect(live)
+      if (status !== undefined) return false
     }
-    Object.assign(this.#client, listeners)
-    this.#client.setNotificationHandler('notifications/tools/list_changed', () => {
-      this.#refreshTools().catch((error: unknown) => {
-        this.#logger.warn({ err: error }, 'the changed tools could not be listed')
+    if (live === this.#live && this.#state === 'ready') void this.#askForSign(live, SIGN_OF_LIFE_MS)
+    return false
+  }
+
+  /**
+   * Whether it is ready, now or after the restart that is under way or planned; `false` when none
+   * is, and after `limitMs`.
+   */
+  async comesBack(limitMs: number, signal?: AbortSignal): Promise<boolean> {
+    const limits = [timeLimit(limitMs), this.#stopping.signal]
+    const end = AbortSignal.any(signal === undefined ? limits : [...limits, signal])
+    while (this.#state !== 'ready') {
+      const isComing = this.#state === 'starting' || this.#isRestartPlanned
+      if (end.aborted || !isComing) return false
+      await new Promise<void>((resolve) => {
+        const moved = (): void => {
+          this.#waiting.delete(moved)
+          end.removeEventListener('abort', moved)
+          resolve()
+        }
+        this.#waiting.add(moved)
+        end.addEventListener('abort', moved)
       })
-    })
-    try {
-      await this.#client.connect(this.#transport, { signal, timeout: MAX_TIMER_MS })
-      await this.#refreshTools()
-      // It may have ended, or been stopped, while nothing was waiting for an answer.
-      if (this.#transport.closeReason !== undefined) throw new Error(this.#transport.closeReason)
-      signal.throwIfAborted()
-      this.#move('ready')
-    } catch (cause) {
-      const error = this.#startupError(cause, limit)
-      if (this.#state === 'starting') this.#fail(error)
-      await this.#transport.close()
-      throw error
-    } finally {
-      this.#startSignal = undefined
     }
+    return true
+  }
+
+  async #start(dependencies: Promise<unknown>): Promise<void> {
+    const { startRetries } = this.#options
+    const { signal } = this.#stopping
+    // What became of them is asked when it starts.
+    await Promise.race([dependencies.catch(() => undefined), aborted(signal)])
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#open()
+      } catch (error) {
+        // A command that is not there will not be there in a second.
+        const isMissing = error instanceof ServerStartupError && error.cause instanceof LaunchError
+        const isHopeless = isMissing || this.#isWaitingForDependencies
+        if (isHopeless || attempt >= startRetries || signal.aborted) {
+          if (this.#state === 'starting') this.#ended(error as McpHostError, true)
+          throw error
+        }
+        const delayMs = backoffMs(attempt, START_BACKOFF)
+        this.#logger.warn({ err: error, delayMs }, 'the start failed and is tried again')
+        await pause(delayMs, signal)
+      }
+    }
+  }
+
+  /** One attempt. Throws `ServerStartupError`. */
+  async #open(): Promise<void> {
+    const { name, clientInfo, startTimeoutMs, stopGraceMs } = this.#options
+    const missing = this.#deps.missing()
+    this.#isWaitingForDependencies = missing.length > 0
+    if (missing.length > 0) {
+      const message = `the server "${name}" needs "${missing.join('", "')}", which is not ready`
+      throw new ServerStartupError(message, { server: name })
+    }
+    const limit = timeLimit(startTimeoutMs)
+    const signal = AbortSignal.any([limit, this.#stopping.signal])
+    const era = this.config.protocol ?? this.#knownEra ?? 'auto'
+    const options = { name, clientInfo, era, config: this.config }
+    try {
+      const live = await LiveServer.open(
+        {
+          ...this.#deps,
+          logger: this.#logger,
+          onListed: (list) => {
+            // The first lists are told by the state that follows them.
+            if (this.#state !== 'ready') return
+            this.#deps.onChange()
+            this.#deps.onListed(list)
+          },
+          onClose: (closed) => this.#lost(closed, closed.connection.closeReason ?? 'is gone'),
+        },
+        { ...options, listTimeoutMs: startTimeoutMs, graceMs: stopGraceMs },
+        signal,
+      )
+      this.#live = live
+      this.#knownEra = live.connection.era
+      this.#error = undefined
+      this.#move('ready')
+      this.#watch(live)
+      await this.notices.resume(live, startTimeoutMs)
+    } catch (cause) {
+      // What was known of it may be what made it fail.
+      this.#knownEra = undefined
+      throw new ServerStartupError(`the server "${name}" ${this.#whyNotReady(cause, limit)}`, {
+        server: name,
+        cause,
+      })
+    }
+  }
+
+  async #revive(): Promise<void> {
+    this.#restarts += 1
+    this.#isRestartPlanned = false
+    this.#move('starting')
+    this.#attempt = this.#open().catch((error: unknown) => {
+      if (this.#state === 'starting') this.#ended(error as McpHostError, true)
+      throw error
+    })
+    await this.#attempt
+  }
+
+  /** Whether it is there again, in another session than `live`. */
+  async #reconnect(live: LiveServer): Promise<boolean> {
+    if (live === this.#live && this.#state === 'ready') {
+      this.#clearTimers()
+      this.#isRestartPlanned = true
+      this.#unavailable(this.#away('ended the session'))
+      void live.close()
+      // Its failure is in the state and the log.
+      await this.#revive().catch(() => undefined)
+    } else {
+      // Another request has noticed it already.
+      await this.#attempt?.catch(() => undefined)
+    }
+    return this.#state === 'ready'
   }
 
   async #stop(): Promise<void> {
+    this.#clearTimers()
+    this.#stopping.abort(new Error(`the server "${this.name}" is stopped`))
     this.#move('stopping')
-    this.#stopping.abort()
     // Its failure went to whoever started it; here only the end of the attempt matters.
-    await this.#started?.catch(() => undefined)
-    await this.#transport.close()
+    await this.#attempt?.catch(() => undefined)
+    await this.#live?.close()
     this.#move('shutdown')
   }
 
-  async #listTools(): Promise<void> {
-    const { startTimeoutMs } = this.#options
-    const limit = (): AbortSignal => AbortSignal.timeout(startTimeoutMs)
-    const signal = this.#startSignal ?? AbortSignal.any([limit(), this.#stopping.signal])
-    const deps = { client: this.#client, logger: this.#logger }
-    this.#tools = await discoverTools(deps, { signal, timeout: MAX_TIMER_MS })
-    this.#validator = new ArgumentValidator()
-    if (this.#state === 'ready') this.#onChange(this)
+  /** The connection of a ready server is gone, or of no use. */
+  #lost(live: LiveServer, reason: string): void {
+    if (live !== this.#live || this.#state !== 'ready') return
+    const endedWell = live.connection.exitCode === 0
+    this.#ended(this.#away(reason), !endedWell)
+    void live.close()
   }
 
-  #validate(
-    toolName: string,
-    args: Readonly<Record<string, unknown>>,
-    context: { server: string; tool: string; requestId: string | undefined },
-  ): void {
-    const name = `${this.name}.${toolName}`
-    const tool = this.#tools.get(toolName)
-    if (tool === undefined) throw new ValidationError(`there is no tool "${name}"`, [], context)
-    const verdict = this.#validator.validate(tool, args)
-    if (verdict.kind === 'valid') return
-    if (verdict.kind === 'unusable-schema') {
-      const message = `the tool "${name}" cannot be called, its schema is unusable: ${verdict.reason}`
-      throw new ValidationError(message, [], context)
+  /** Not ready any more, or not at all: what does the restart policy say? */
+  #ended(error: McpHostError, failed: boolean): void {
+    this.#clearTimers()
+    this.#unavailable(error)
+    const decision = this.#restartPolicy.next({ failed })
+    this.#isRestartPlanned = 'delayMs' in decision
+    this.#wake()
+    if ('giveUp' in decision) {
+      this.#logger.error({ err: error }, `server is unavailable and stays so: ${decision.giveUp}`)
+      return
     }
-    throw new ValidationError(`${name}: ${summarise(verdict.issues)}`, verdict.issues, context)
+    const { delayMs } = decision
+    this.#logger.error({ err: error, delayMs }, 'server is unavailable and will be restarted')
+    this.#restartTimer = setTimeout(() => {
+      // Its failure is in the state and the log, and asks the policy again.
+      this.#revive().catch(() => undefined)
+    }, delayMs)
+    this.#restartTimer.unref()
   }
 
-  #closed(): void {
-    if (this.#state !== 'ready') return
-    const message = `the server "${this.name}" ${this.#transport.closeReason ?? 'is gone'}`
-    this.#fail(new ServerUnavailableError(message, { server: this.name }))
+  #unavailable(error: McpHostError): void {
+    this.#error = error
+    this.#move('unavailable')
   }
 
-  #startupError(cause: unknown, limit: AbortSignal): ServerStartupError {
-    return new ServerStartupError(`the server "${this.name}" ${this.#whyNotReady(cause, limit)}`, {
-      server: this.name,
-      cause,
-    })
+  /** What has to be done for as long as a connection is the current one. */
+  #watch(live: LiveServer): void {
+    this.#stableTimer = setTimeout(() => this.#restartPolicy.stable(), STABLE_MS)
+    this.#stableTimer.unref()
+    const { healthCheck } = this.config
+    if (healthCheck === undefined) return
+    const { intervalMs, timeoutMs = DEFAULT_HEALTH_TIMEOUT_MS } = healthCheck
+    this.#healthTimer = setInterval(() => void this.#askForSign(live, timeoutMs), intervalMs)
+    this.#healthTimer.unref()
+  }
+
+  /** One question at a time. */
+  async #askForSign(live: LiveServer, timeoutMs: number): Promise<void> {
+    if (this.#isWaitingForSign) return
+    this.#isWaitingForSign = true
+    try {
+      await live.connection.ping({ timeoutMs, signal: this.#stopping.signal })
+    } catch (error) {
+      // Whatever it answers, it lives.
+      if (error instanceof RpcError || (statusOf(error) ?? SERVER_FAULT) < SERVER_FAULT) return
+      const reason = `does not answer (${error instanceof Error ? error.message : 'unknown'})`
+      this.#lost(live, reason)
+    } finally {
+      this.#isWaitingForSign = false
+    }
+  }
+
+  #clearTimers(): void {
+    clearTimeout(this.#restartTimer)
+    clearTimeout(this.#stableTimer)
+    clearInterval(this.#healthTimer)
+  }
+
+  #away(reason: string): ServerUnavailableError {
+    return new ServerUnavailableError(`the server "${this.name}" ${reason}`, { server: this.name })
   }
 
   #whyNotReady(cause: unknown, limit: AbortSignal): string {
-    const { closeReason } = this.#transport
     if (cause instanceof LaunchError) return `cannot start: ${cause.message}`
     if (limit.aborted) return `was not ready within ${this.#options.startTimeoutMs} ms`
     if (this.#stopping.signal.aborted) return 'was stopped before it was ready'
-    if (closeReason !== undefined) return `${closeReason} before it was ready`
+    if (cause instanceof EndedError) return `${cause.message} before it was ready`
     return `cannot start: ${cause instanceof Error ? cause.message : String(cause)}`
-  }
-
-  #fail(error: McpHostError): void {
-    this.#error = error
-    this.#logger.error({ err: error }, 'server is unavailable')
-    this.#move('unavailable')
   }
 
   #move(to: ServerState): void {
     this.#state = moveState(this.#state, to)
-    this.#logger.debug({ state: to, pid: this.#transport.pid }, 'server state')
-    this.#onChange(this)
+    this.#logger.debug({ state: to, pid: this.#live?.connection.pid }, 'server state')
+    this.#deps.onChange()
+    // Whether a restart is planned is said after the move.
+    if (to !== 'unavailable') this.#wake()
+  }
+
+  #wake(): void {
+    for (const moved of this.#waiting) moved()
   }
 }
 
-const MAX_SHOWN_ISSUES = 5
+function statusOf(error: unknown): number | undefined {
+  const cause = error instanceof RpcSendError ? error.cause : undefined
+  return cause instanceof SdkHttpError ? cause.data.status : undefined
+}
 
-function summarise(issues: readonly ArgumentIssue[]): string {
-  const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ argument, expected }) => {
-    return argument === '' ? `the arguments ${expected}` : `"${argument}" ${expected}`
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const more = issues.length - shown.length
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+}
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
+
+function definedOf<Fields extends object>(fields: Fields): Defined<Fields> {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as Defined<Fields>
 }

@@ -13,13 +13,14 @@ const INPUT_SHARE = 0.2
 const KILL_LIMIT_MS = 2000
 
 /**
- * Stops a program with all it started: ask, tell, force. Resolves when its whole process group is
- * gone. Throws when even SIGKILL did not end it within two seconds.
+ * Stops a program with all it started: ask, tell, force. Resolves when all of it is gone.
+ * Throws when even SIGKILL did not end it within two seconds.
  */
 export async function stopProcess(
   process: GuardedProcess,
   { graceMs }: StopOptions,
 ): Promise<ProcessExit> {
+  process.beginStop()
   const inputMs = process.stdin === null ? 0 : graceMs * INPUT_SHARE
   const isStopped =
     (await closeInput(process, inputMs)) ||

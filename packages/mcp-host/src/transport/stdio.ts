@@ -1,14 +1,10 @@
 import type { Readable } from 'node:stream'
 
-import {
-  deserializeMessage,
-  type JSONRPCMessage,
-  serializeMessage,
-  STDIO_DEFAULT_MAX_BUFFER_SIZE,
-  type Transport,
-} from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
+import type { ResourceLimits } from '../config/mcp-config.ts'
 import type { Logger } from '../logger.ts'
+import { enforceLimits } from '../process/enforce-limits.ts'
 import type { Guardian } from '../process/guardian.ts'
 import {
   type GuardedProcess,
@@ -18,8 +14,11 @@ import {
 } from '../process/spawn-guarded.ts'
 import { exitsWithin } from '../stop/exits-within.ts'
 import { stopProcess } from '../stop/stop-process.ts'
+import type { Endpoint } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
 
+/** Large enough for any result that is of use; a server that never ends a line must not fill memory. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
 const MAX_SHOWN_CHARACTERS = 200
 /** How long output may still come after the program's end, from a process that left its group. */
@@ -34,13 +33,15 @@ export interface StdioTransportOptions {
   readonly program: Pick<SpawnOptions, 'command' | 'args' | 'cwd' | 'env'>
   /** See `StopOptions.graceMs`. */
   readonly graceMs: number
+  readonly limits?: ResourceLimits
 }
 
 /**
  * MCP over the standard streams of a guarded process. Its output is the protocol and nothing else
  * (other lines are logged and passed over); what it writes to stderr goes to the log.
  */
-export class StdioTransport implements Transport {
+export class StdioTransport implements Transport, Endpoint {
+  readonly isPipe = true
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
@@ -48,12 +49,21 @@ export class StdioTransport implements Transport {
   readonly #deps: StdioTransportDeps
   readonly #options: StdioTransportOptions
   #process: GuardedProcess | undefined
+  #launching: Promise<GuardedProcess | undefined> | undefined
   #stopping: Promise<void> | undefined
   #closeReason: string | undefined
+  #exitCode: number | null | undefined
+  /** What is sent in one turn of the event loop goes out in one write. */
+  #unsent: string[] = []
+  #flushed: Promise<void> | undefined
 
   constructor(deps: StdioTransportDeps, options: StdioTransportOptions) {
     this.#deps = deps
     this.#options = options
+  }
+
+  get transport(): Transport {
+    return this
   }
 
   /** The program's process id, from its start on. */
@@ -66,12 +76,24 @@ export class StdioTransport implements Transport {
     return this.#closeReason
   }
 
+  get exitCode(): number | null | undefined {
+    return this.#exitCode
+  }
+
   /** Throws `LaunchError`. */
   async start(): Promise<void> {
-    const process = await spawnGuarded(this.#deps.guardian, this.#options.program)
+    const launching = spawnGuarded(this.#deps.guardian, this.#options.program)
+    // Its failure goes to whoever starts; whoever closes waits for the end of it.
+    this.#launching = launching.catch(() => undefined)
+    const process = await launching
     this.#process = process
     const { stdin, stdout, stderr } = process
     if (stdin === null || stdout === null || stderr === null) throw new Error('streams are missing')
+    const { limits } = this.#options
+    if (limits !== undefined) {
+      const onExceeded = (reason: string): void => void (this.#closeReason ??= reason)
+      enforceLimits(process, limits, { logger: this.#deps.logger, onExceeded })
+    }
     // The exit of the program, which is handled below, tells the same and more.
     stdin.on('error', () => undefined)
     this.#readMessages(stdout)
@@ -80,6 +102,7 @@ export class StdioTransport implements Transport {
     stdout.once('close', () => void this.#closed(process))
     void process.exited.then((exit) => {
       this.#closeReason ??= describeExit(exit)
+      if (this.#stopping === undefined) this.#exitCode = exit.code
       const drained = setTimeout(() => {
         stdout.destroy()
         stderr.destroy()
@@ -89,20 +112,29 @@ export class StdioTransport implements Transport {
     })
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    const stdin = this.#process?.stdin
-    if (stdin == null) throw new Error('the transport is not started')
-    await new Promise<void>((resolve, reject) => {
-      stdin.write(serializeMessage(message), (error) => (error == null ? resolve() : reject(error)))
-    })
+  send(message: JSONRPCMessage): Promise<void> {
+    this.#unsent.push(JSON.stringify(message), '\n')
+    return (this.#flushed ??= Promise.resolve().then(() => this.#flush()))
   }
 
   /** Stops the program with all it started; see `stopProcess`. Never throws. */
   async close(): Promise<void> {
-    const process = this.#process
+    // A process that is just being launched would be nobody's.
+    const process = this.#process ?? (await this.#launching)
     if (process === undefined) return
     this.#stopping ??= this.#stop(process)
     await this.#stopping
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#unsent.join('')
+    this.#unsent = []
+    this.#flushed = undefined
+    const stdin = this.#process?.stdin
+    if (stdin == null) throw new Error('the transport is not started')
+    await new Promise<void>((resolve, reject) => {
+      stdin.write(text, (error) => (error == null ? resolve() : reject(error)))
+    })
   }
 
   async #stop(process: GuardedProcess): Promise<void> {
@@ -132,7 +164,7 @@ export class StdioTransport implements Transport {
 
   #readMessages(stdout: Readable): void {
     const lines = new LineSplitter({
-      maxLineBytes: STDIO_DEFAULT_MAX_BUFFER_SIZE,
+      maxLineBytes: MAX_MESSAGE_BYTES,
       whenTooLong: 'throw',
     })
     stdout.on('data', (chunk: Buffer) => {
@@ -140,17 +172,15 @@ export class StdioTransport implements Transport {
         for (const line of lines.push(chunk)) this.#readMessage(line)
       } catch {
         // Only the splitter throws. Where the next message would start is unknown: give up.
-        this.#closeReason = `sent a message of more than ${STDIO_DEFAULT_MAX_BUFFER_SIZE} bytes`
+        this.#closeReason = `sent a message of more than ${MAX_MESSAGE_BYTES} bytes`
         stdout.destroy()
       }
     })
   }
 
   #readMessage(line: string): void {
-    let message: JSONRPCMessage
-    try {
-      message = deserializeMessage(line)
-    } catch {
+    const message = parseMessage(line)
+    if (message === undefined) {
       // Nothing is lost: many programs print a greeting before they speak the protocol.
       const output = line.slice(0, MAX_SHOWN_CHARACTERS)
       if (line !== '') this.#deps.logger.warn({ output }, 'not a message on stdout')
@@ -172,6 +202,17 @@ export class StdioTransport implements Transport {
       for (const line of lines.push(chunk)) log(line)
     })
     stderr.once('close', () => log(lines.rest()))
+  }
+}
+
+/** Only what makes it a message is checked: whoever takes it checks the rest. */
+function parseMessage(line: string): JSONRPCMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    const isMessage = typeof value === 'object' && value !== null && 'jsonrpc' in value
+    return isMessage && value.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -1,7 +1,13 @@
-import type { ContentBlock, GenerationId, LogEntry } from '@mcp-host/contracts'
-import { beforeEach, expect, test } from 'vitest'
+import type {
+  ContentBlock,
+  GenerationId,
+  InputAnswered,
+  InputRequired,
+  LogEntry,
+} from '@mcp-host/contracts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { callBlock, Story, textBlock } from './__fixtures__/story.ts'
-import { logEvents } from './log-events.ts'
+import { logEvents, questionEvents } from './log-events.ts'
 
 let story: Story
 let input: LogEntry
@@ -107,6 +113,88 @@ test('a tool result is told in the base shape and in detail', () => {
       },
     },
   ])
+})
+
+test('an excerpt of a result says where the whole is', () => {
+  const blob = { key: 'k', bytes: 1_000_000, digest: 'SHA-256=x' }
+  story.toolFinished(callBlock(generation).id, 'the beginning', { blob })
+  expect(lastEvents()[1]?.payload).toMatchObject({ content: [{ text: 'the beginning' }], blob })
+})
+
+describe('a question of a tool', () => {
+  const about = {
+    id: 'q1',
+    kind: 'elicitation',
+    callId: expect.stringMatching(/-0$/),
+    server: 'test',
+    tool: 'echo',
+    message: 'Who are you?',
+  }
+  const ask = (more: Partial<InputRequired> = {}): ReturnType<typeof logEvents> =>
+    logEvents(story.ask(callBlock(generation).id, 'q1', more))
+  const asked = (): InputRequired => {
+    const fact = story.ask(callBlock(generation).id, 'q1').fact
+    if (!('type' in fact) || fact.type !== 'input-required') throw new Error('asks nothing')
+    return fact
+  }
+
+  test('is told with its form, and in a status for clients of the base shapes', () => {
+    expect(ask()).toEqual([
+      {
+        type: 'status',
+        payload: {
+          state: 'processing',
+          tool: 'test.echo',
+          message: 'test.echo waits for your answer: Who are you?',
+        },
+      },
+      {
+        type: 'input',
+        payload: {
+          state: 'required',
+          ...about,
+          mode: 'form',
+          requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+          expiresAt: 1_000,
+        },
+      },
+    ])
+  })
+
+  test('that wants a page to be visited has its URL', () => {
+    const { requestedSchema: _, ...fact } = { ...asked(), mode: 'url' as const }
+    const url = 'https://example.com/'
+    const [, event] = logEvents(story.entry({ kind: 'tool', fact: { ...fact, url } }))
+    expect(event?.payload).toMatchObject({ mode: 'url', url: 'https://example.com/' })
+    expect(event?.payload).not.toHaveProperty('requestedSchema')
+  })
+
+  test('that was answered is told with what was chosen and by whom, not with the answer', () => {
+    const content = { name: 'Ann' }
+    const answer: InputAnswered = { type: 'input-answered', id: 'q1', action: 'accept', content }
+    expect(questionEvents(asked(), { state: 'answered', answer, by: 'local', seq: 1 })).toEqual([
+      {
+        type: 'status',
+        payload: {
+          state: 'processing',
+          tool: 'test.echo',
+          message: 'test.echo goes on: its question was answered',
+        },
+      },
+      { type: 'input', payload: { state: 'answered', ...about, action: 'accept', by: 'local' } },
+    ])
+  })
+
+  test('that expired or became void is told', () => {
+    const [status, event] = questionEvents(asked(), { state: 'expired' })
+    expect(status?.payload).toMatchObject({
+      message: expect.stringContaining('not answered in time'),
+    })
+    expect(event).toEqual({ type: 'input', payload: { state: 'expired', ...about } })
+    expect(questionEvents(asked(), { state: 'void' })).toEqual([
+      { type: 'input', payload: { state: 'void', ...about } },
+    ])
+  })
 })
 
 const tooLate = { code: 'deadline' as const, message: 'it took too long' }

@@ -1,4 +1,12 @@
-import type { LogEntry, SessionEvent, ToolFact, TurnEvent } from '@mcp-host/contracts'
+import type {
+  InputRequired,
+  LogEntry,
+  QuestionEnd,
+  SessionEvent,
+  ToolFact,
+  ToolFinished,
+  TurnEvent,
+} from '@mcp-host/contracts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
@@ -10,6 +18,9 @@ export function logEvents(entry: LogEntry): Unplaced[] {
   switch (entry.kind) {
     case 'input':
       return [{ type: 'user', payload: { messageId: entry.fact.id, text: entry.fact.text } }]
+    case 'control':
+      // What an answer means depends on the question: questionEvents() has it.
+      return []
     case 'turn':
       return turnEvents(entry.fact)
     case 'generation':
@@ -37,6 +48,35 @@ export function logEvents(entry: LogEntry): Unplaced[] {
     default:
       return entry satisfies never
   }
+}
+
+/** What the end of a question means to a client. */
+export function questionEvents(asked: InputRequired, end: QuestionEnd): Unplaced[] {
+  const about = aboutQuestion(asked)
+  const name = `${asked.server}.${asked.tool}`
+  switch (end.state) {
+    case 'answered': {
+      const { action } = end.answer
+      return [
+        processing(`${name} goes on: its question was answered`, name),
+        { type: 'input', payload: { state: end.state, ...about, action, by: end.by } },
+      ]
+    }
+    case 'expired':
+      return [
+        processing(`${name} goes on: its question was not answered in time`, name),
+        { type: 'input', payload: { state: end.state, ...about } },
+      ]
+    case 'void':
+      // What ended it has a status of its own.
+      return [{ type: 'input', payload: { state: end.state, ...about } }]
+    default:
+      return end satisfies never
+  }
+}
+
+function aboutQuestion({ id, kind, call, server, tool, message }: InputRequired) {
+  return { id, kind, callId: call, server, tool, message }
 }
 
 function turnEvents(fact: TurnEvent): Unplaced[] {
@@ -101,8 +141,37 @@ function turnEvents(fact: TurnEvent): Unplaced[] {
 }
 
 function toolEvents(fact: ToolFact): Unplaced[] {
-  if (fact.type === 'tool-started') return []
-  const { call, server, tool, outcome, content, structuredContent, error, durationMs } = fact
+  switch (fact.type) {
+    case 'tool-started':
+    case 'input-closed':
+      return []
+    case 'tool-finished':
+      return resultEvents(fact)
+    case 'input-required': {
+      const { server, tool, message, mode, requestedSchema, url, expiresAt } = fact
+      const name = `${server}.${tool}`
+      return [
+        processing(`${name} waits for your answer: ${message}`, name),
+        {
+          type: 'input',
+          payload: {
+            state: 'required',
+            ...aboutQuestion(fact),
+            mode,
+            ...(requestedSchema === undefined ? {} : { requestedSchema }),
+            ...(url === undefined ? {} : { url }),
+            expiresAt,
+          },
+        },
+      ]
+    }
+    default:
+      return fact satisfies never
+  }
+}
+
+function resultEvents(fact: ToolFinished): Unplaced[] {
+  const { call, server, tool, outcome, content, structuredContent, error, blob, durationMs } = fact
   const name = `${server}.${tool}`
   const structured = structuredContent === undefined ? {} : { structuredContent }
   return [
@@ -128,6 +197,7 @@ function toolEvents(fact: ToolFact): Unplaced[] {
         content,
         ...structured,
         ...(error === undefined ? {} : { error }),
+        ...(blob === undefined ? {} : { blob }),
         durationMs,
       },
     },

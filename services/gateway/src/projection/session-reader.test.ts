@@ -158,6 +158,97 @@ describe('of two answers the first counts', () => {
   })
 })
 
+describe('a question of a tool', () => {
+  const call = () => callBlock(generation).id
+  /** The states of questions among the events. */
+  const states = (events: readonly SessionEvent[]): string[] =>
+    events.flatMap((event) =>
+      event.type === 'input' ? [`${event.payload.id} ${event.payload.state}`] : [],
+    )
+  beforeEach(() => {
+    story.result(generation, [callBlock(generation), callBlock(generation, 1)])
+    story.ask(call(), 'q1')
+  })
+
+  test('ends with the first answer', () => {
+    expect(states(catchUp())).toEqual(['q1 required'])
+    story.answer('q1')
+    expect(said(catchUp())).toEqual(['status', 'input'])
+    story.answer('q1', 'decline')
+    story.closeQuestion(call(), 'q1', 'expired')
+    expect(catchUp()).toEqual([])
+  })
+
+  test.each([
+    ['expired', 'q1 expired', () => story.closeQuestion(call(), 'q1', 'expired')],
+    ['was withdrawn', 'q1 void', () => story.closeQuestion(call(), 'q1', 'withdrawn')],
+    ['has lost its call', 'q1 void', () => story.toolFinished(call(), 'done')],
+    ['has lost its call to the orchestrator', 'q1 void', () => story.settle(call())],
+    ['was asked by a dead supervisor', 'q1 void', () => story.toolStarted(call(), 2)],
+  ])('that %s takes no answer any more', (_, state, happen) => {
+    catchUp()
+    happen()
+    expect(states(catchUp())).toEqual([state])
+    story.answer('q1')
+    expect(catchUp()).toEqual([])
+  })
+
+  test('is void before the result of its call is told', () => {
+    catchUp()
+    story.toolFinished(call(), 'done')
+    expect(said(catchUp())).toEqual(['input', 'status', 'tool'])
+  })
+
+  test('does not end with what happens to others', () => {
+    catchUp()
+    story.toolFinished(callBlock(generation, 1).id, 'done')
+    story.closeQuestion(call(), 'q2', 'expired')
+    story.answer('q2')
+    story.toolStarted(call(), 1)
+    expect(states(catchUp())).toEqual([])
+  })
+
+  test('of a call that is over means nothing', () => {
+    story.settle(call())
+    catchUp()
+    story.ask(call(), 'late')
+    story.answer('late')
+    expect(catchUp()).toEqual([])
+  })
+
+  test('that was asked by a dead supervisor after its call was run anew means nothing', () => {
+    story.toolStarted(call(), 2)
+    story.ask(callBlock(generation, 1).id, 'other')
+    const before = catchUp().at(-1)?.id
+    story.ask(call(), 'late')
+    story.answer('late')
+    expect(catchUp()).toEqual([])
+    story.ask(call(), 'q2', { attempt: 2 })
+    const events = catchUp()
+    expect(states(events)).toEqual(['q2 required'])
+    expect(comeBack(before).events).toEqual(events)
+    story.answer('late')
+    story.toolFinished(call(), 'done')
+    const end = catchUp()
+    expect(states(end)).toEqual(['q2 void'])
+    // Also where all of it is only looked back at.
+    expect(comeBack(events.at(-1)?.id).events).toEqual(end)
+  })
+
+  test('is known to a reader that comes back anywhere', () => {
+    story.ask(callBlock(generation, 1).id, 'q2')
+    story.answer('q2')
+    story.toolFinished(call(), 'done')
+    story.answer('q1')
+    story.toolFinished(callBlock(generation, 1).id, 'done')
+    const events = catchUp()
+    expect(states(events)).toEqual(['q1 required', 'q2 required', 'q2 answered', 'q1 void'])
+    for (const [index, { id }] of events.entries()) {
+      expect(comeBack(id).events).toEqual(events.slice(index + 1))
+    }
+  })
+})
+
 test('a turn that another orchestrator takes over goes on without a word', () => {
   reader.delta(story.delta(generation, 0, 'ab'))
   story.takeOver()

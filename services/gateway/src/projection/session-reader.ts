@@ -2,15 +2,16 @@ import type {
   Cursor,
   GenerationId,
   GenerationResult,
+  InputRequired,
   LogEntry,
   SessionEvent,
   TextDelta,
   ToolCallId,
   TurnEvent,
 } from '@mcp-host/contracts'
-import { formatCursor, generationFence } from '@mcp-host/contracts'
+import { formatCursor, generationFence, questionEnd } from '@mcp-host/contracts'
 import type { Unplaced } from './log-events.ts'
-import { logEvents } from './log-events.ts'
+import { logEvents, questionEvents } from './log-events.ts'
 
 /**
  * Turns a session's log entries and text deltas into the client's event stream, from a cursor on. Every
@@ -26,6 +27,10 @@ export class SessionReader {
   #isWriting: boolean
   /** Its tool calls that have an answer: only the first counts. */
   readonly #answered = new Set<ToolCallId>()
+  /** The attempts of its tool calls that were started last. */
+  readonly #attempts = new Map<ToolCallId, number>()
+  /** What its tool calls ask the user and is not over. */
+  readonly #questions = new Set<InputRequired>()
 
   constructor(start: Cursor) {
     this.#cursor = start
@@ -56,12 +61,15 @@ export class SessionReader {
   /** The events of the next entry. Of the entry the cursor stands in, those that were not yet seen. */
   entry(entry: LogEntry): SessionEvent[] {
     const { seq, part } = this.#cursor
+    const ends = this.#endQuestions(entry)
     if (entry.seq <= seq) {
       this.#recall(entry)
-      return entry.seq === seq && part > 0 ? this.#place(logEvents(entry).slice(part)) : []
+      if (entry.seq < seq || part === 0) return []
+      return this.#place([...ends, ...logEvents(entry)].slice(part))
     }
     const before = this.#advance(entry)
-    return before === undefined ? [] : [...before, ...this.#place(logEvents(entry))]
+    const own = before === undefined ? [] : logEvents(entry)
+    return [...(before ?? []), ...this.#place([...ends, ...own])]
   }
 
   /** The event of a delta, cut to what is new; `'gap'` when text before it is missing. */
@@ -77,11 +85,24 @@ export class SessionReader {
     return this.#text(kind, text.slice(this.#cursor.offset - offset))
   }
 
+  /** What an entry means for the questions that are open. */
+  #endQuestions(entry: LogEntry): Unplaced[] {
+    return Array.from(this.#questions).flatMap((question) => {
+      const end = questionEnd(question, entry)
+      if (end === undefined) return []
+      this.#questions.delete(question)
+      return questionEvents(question, end)
+    })
+  }
+
   /** Takes in what an entry before the cursor says about the cursor's generation. */
   #recall(entry: LogEntry): void {
     if (entry.kind === 'generation') {
       if (generationFence(entry.fact.generation) === this.#cursor.fence) this.#isWriting = false
+    } else if (isQuestion(entry)) {
+      if (this.#isOpen(entry.fact)) this.#questions.add(entry.fact)
     } else {
+      this.#countAttempt(entry)
       const call = answeredCall(entry)
       if (call !== undefined) this.#answered.add(call)
     }
@@ -97,6 +118,12 @@ export class SessionReader {
       this.#cursor = next
       return means ? [] : undefined
     }
+    if (isQuestion(entry)) {
+      const means = this.#isOpen(entry.fact)
+      if (means) this.#questions.add(entry.fact)
+      this.#cursor = next
+      return means ? [] : undefined
+    }
     if (entry.kind === 'generation') {
       // Of a generation that was given up, or a second result: the first one counted.
       const means = this.#isWriting && generationFence(entry.fact.generation) === next.fence
@@ -105,11 +132,23 @@ export class SessionReader {
       this.#cursor = { ...next, offset: this.#cursor.offset }
       return rest
     }
+    this.#countAttempt(entry)
     this.#cursor = entry.kind === 'turn' ? { ...next, ...this.#generationAfter(entry.fact) } : next
     return []
   }
 
-  /** An answer counts when the generation that is read last asked for it and it is the first. */
+  /** A question of an attempt that was given up counts for nothing. */
+  #isOpen({ call, attempt }: InputRequired): boolean {
+    return this.#isAwaited(call) && attempt >= (this.#attempts.get(call) ?? 0)
+  }
+
+  #countAttempt({ kind, fact }: LogEntry): void {
+    if (kind !== 'tool' || fact.type !== 'tool-started') return
+    const { call, attempt } = fact
+    this.#attempts.set(call, Math.max(attempt, this.#attempts.get(call) ?? 0))
+  }
+
+  /** An answer or question counts when the generation that is read last asked for it and it had no answer before. */
   #isAwaited(call: ToolCallId): boolean {
     const asked = call.slice(0, call.lastIndexOf('-')) as GenerationId
     return generationFence(asked) === this.#cursor.fence && !this.#answered.has(call)
@@ -118,12 +157,15 @@ export class SessionReader {
   #generationAfter(fact: TurnEvent): Partial<Cursor> {
     if (fact.type === 'turn-done') {
       this.#isWriting = false
+      this.#questions.clear()
       return { fence: undefined, offset: 0 }
     }
     if (!('generation' in fact) || fact.generation === undefined) return {}
     this.#newest = generationFence(fact.generation)
     this.#isWriting = true
     this.#answered.clear()
+    this.#attempts.clear()
+    this.#questions.clear()
     return { fence: this.#newest, offset: 0 }
   }
 
@@ -151,6 +193,10 @@ export class SessionReader {
       return { ...event, id: formatCursor(this.#cursor) }
     })
   }
+}
+
+function isQuestion(entry: LogEntry): entry is LogEntry & { fact: InputRequired } {
+  return entry.kind === 'tool' && entry.fact.type === 'input-required'
 }
 
 /** The tool call an entry answers, if it does: by its result, or by closing it without one. */

@@ -19,8 +19,8 @@ export interface GenerateDeps {
   readonly model: Model
   readonly logger: Logger
   readonly events: WorkerEvents
-  /** Generations under way, to be waited for. */
-  readonly running: Set<Promise<void>>
+  /** Work under way, to be waited for. */
+  readonly running: Set<Promise<unknown>>
 }
 
 /** Accepts a generation and lets it run; its end is a fact in the session's log. */

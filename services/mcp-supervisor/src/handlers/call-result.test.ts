@@ -6,46 +6,106 @@ import {
   TimeoutError,
   ValidationError,
 } from 'mcp-host'
-import { expect, test } from 'vitest'
-import { fromError, fromResult, MAX_RESULT_BYTES } from './call-result.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  EXCERPT_LENGTH,
+  fromError,
+  fromResult,
+  MAX_INLINE_BYTES,
+  MAX_RESULT_BYTES,
+} from './call-result.ts'
 
 const content = [{ type: 'text' as const, text: 'sunny' }]
+const blob = { key: 'k', bytes: 1, digest: 'SHA-256=x' }
 
-test('a result is kept as it came', () => {
-  expect(fromResult({ content, structuredContent: { degrees: 20 } })).toEqual({
+let stored: string[]
+beforeEach(() => {
+  stored = []
+})
+const store = async (bytes: Uint8Array): Promise<typeof blob> => {
+  stored.push(Buffer.from(bytes).toString())
+  return blob
+}
+const texts = ({ content: blocks }: Awaited<ReturnType<typeof fromResult>>): unknown[] =>
+  blocks.map(({ text }) => text)
+
+test('a result is kept as it came', async () => {
+  expect(await fromResult({ content, structuredContent: { degrees: 20 } }, store)).toEqual({
     outcome: 'ok',
     content,
     structuredContent: { degrees: 20 },
   })
+  expect(stored).toEqual([])
 })
 
-test("a tool's own error is an outcome, not a failure of the host", () => {
-  expect(fromResult({ content, isError: true })).toEqual({ outcome: 'error', content })
+test("a tool's own error is an outcome, not a failure of the host", async () => {
+  expect(await fromResult({ content, isError: true }, store)).toEqual({ outcome: 'error', content })
 })
 
-test('a result of the largest size is kept, one byte more is a clear error', () => {
-  const empty = JSON.stringify({ outcome: 'ok', content: [{ type: 'text', text: '' }] })
-  const sized = (bytes: number): ReturnType<typeof fromResult> =>
-    fromResult({ content: [{ type: 'text', text: 'x'.repeat(bytes - empty.length) }] })
-  expect(sized(MAX_RESULT_BYTES)).toMatchObject({ outcome: 'ok' })
-  expect(sized(MAX_RESULT_BYTES + 1)).toEqual({
-    outcome: 'error',
-    content: [],
-    error: { code: 'exhausted', message: expect.stringContaining('524289 bytes') },
+describe('a result that is too large for the log', () => {
+  const empty = JSON.stringify({ content: [{ type: 'text', text: '' }] })
+  const sized = (bytes: number) => ({
+    content: [{ type: 'text' as const, text: 'x'.repeat(bytes - empty.length) }],
   })
-})
 
-test('the size is counted in bytes, structured content with it', () => {
-  const structuredContent = { text: 'é'.repeat(MAX_RESULT_BYTES / 2) }
-  expect(fromResult({ content: [], structuredContent })).toMatchObject({
-    error: { code: 'exhausted' },
+  test('is stored whole, and its beginning stays with a line that says how much there is', async () => {
+    const largest = sized(MAX_INLINE_BYTES)
+    expect(await fromResult(largest, store)).toEqual({ outcome: 'ok', ...largest })
+    const result = sized(MAX_INLINE_BYTES + 1)
+    const kept = await fromResult(result, store)
+    expect(stored).toEqual([JSON.stringify(result)])
+    expect(kept).toMatchObject({ outcome: 'ok', blob })
+    const length = result.content[0]?.text.length ?? 0
+    expect(texts(kept)).toEqual([
+      'x'.repeat(EXCERPT_LENGTH),
+      `… (the first ${EXCERPT_LENGTH} of ${length} characters of a result of ${MAX_INLINE_BYTES + 1} bytes; ask for less at a time)`,
+    ])
+  })
+
+  test('has its size counted in bytes, structured content with it', async () => {
+    const structuredContent = { text: 'é'.repeat(MAX_INLINE_BYTES / 2) }
+    const kept = await fromResult({ content: [], structuredContent, isError: true }, store)
+    expect(stored).toEqual([JSON.stringify({ content: [], structuredContent })])
+    expect(kept).toMatchObject({ outcome: 'error', blob })
+    expect(kept).not.toHaveProperty('structuredContent')
+    expect(texts(kept)[0]).toMatch(/^\{"text":"é+$/)
+  })
+
+  test('of pictures is described in words', async () => {
+    const data = 'A'.repeat(MAX_INLINE_BYTES)
+    const kept = await fromResult(
+      { content: [...content, { type: 'image', data, mimeType: 'image/png' }] },
+      store,
+    )
+    expect(texts(kept)[0]).toBe('sunny\n[image image/png]')
+  })
+
+  test('is not cut inside a character', async () => {
+    const text = `x${'👋'.repeat(MAX_INLINE_BYTES / 4)}`
+    const [shown] = texts(await fromResult({ content: [{ type: 'text', text }] }, store))
+    expect(shown).toBe(String(shown).toWellFormed())
+  })
+
+  test('that cannot be stored is an excerpt all the same: the tool has run', async () => {
+    const kept = await fromResult(sized(MAX_INLINE_BYTES + 1), async () => undefined)
+    expect(kept).toMatchObject({ outcome: 'ok', content: [{ type: 'text' }, { type: 'text' }] })
+    expect(kept).not.toHaveProperty('blob')
+  })
+
+  test('beyond all measure is a clear error', async () => {
+    expect(await fromResult(sized(MAX_RESULT_BYTES + 1), store)).toEqual({
+      outcome: 'error',
+      content: [],
+      error: { code: 'exhausted', message: expect.stringContaining('67108865 bytes') },
+    })
+    expect(stored).toEqual([])
   })
 })
 
 test.each([
   [new ValidationError('text must be a string', [], {}), 'invalid'],
   [new TimeoutError('it took too long', 5, {}), 'deadline'],
-  [new ServerUnavailableError('it is not running'), 'unavailable'],
+  [new ServerUnavailableError('it is not running', {}), 'unavailable'],
   [new ProtocolError('it answered nonsense', undefined, {}), 'internal'],
   [new ConfigurationError([]), 'internal'],
   [new BusError('cancelled', 'the call was cancelled'), 'cancelled'],
@@ -55,6 +115,13 @@ test.each([
     content: [],
     error: { code, message: error.message },
   })
+})
+
+test('an error of any length fits into a message', () => {
+  const { error } = fromError(new ProtocolError(`x${'👋'.repeat(1_000_000)}`, undefined, {}))
+  expect(error?.message).toMatch(/^x(👋)+/u)
+  expect(error?.message).toHaveLength(8 * 1024)
+  expect(error?.message.isWellFormed()).toBe(true)
 })
 
 test('a fault of ours is told without its details', () => {

@@ -1,27 +1,57 @@
 import type { ErrorCode, ToolFinished } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { blockText, BusError } from '@mcp-host/contracts'
 import type { CallToolResult, McpHostErrorCode } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
+import { brief } from '../brief.ts'
 
-/** Larger results do not fit into one message. */
-export const MAX_RESULT_BYTES = 512 * 1024
+/** Larger results do not fit into one message: they go into the object store. */
+export const MAX_INLINE_BYTES = 512 * 1024
+
+/** Larger results are not kept at all. */
+export const MAX_RESULT_BYTES = 64 * 1024 * 1024
+
+/** How much of the text of a large result stands in the log, in UTF-16 units. */
+export const EXCERPT_LENGTH = 64 * 1024
 
 type Outcome = Omit<ToolFinished, 'type' | 'call' | 'server' | 'tool' | 'durationMs'>
+type Content = ToolFinished['content']
 
-/** A result as it goes into the log. */
-export function fromResult({ content, structuredContent, isError }: CallToolResult): Outcome {
-  const outcome: Outcome = {
-    outcome: isError === true ? 'error' : 'ok',
+/**
+ * A result as it goes into the log. A large one is stored as `{content, structuredContent}` in JSON, and
+ * only an excerpt of it goes into the log; the excerpt alone when it could not be stored.
+ */
+export async function fromResult(
+  { content, structuredContent, isError }: CallToolResult,
+  store: (bytes: Uint8Array) => Promise<ToolFinished['blob']>,
+): Promise<Outcome> {
+  const outcome = isError === true ? ('error' as const) : ('ok' as const)
+  const result = {
     content: content ?? [],
     // It came as JSON from the server.
     ...(structuredContent === undefined
       ? {}
       : { structuredContent: structuredContent as Outcome['structuredContent'] }),
   }
-  const size = Buffer.byteLength(JSON.stringify(outcome))
-  if (size <= MAX_RESULT_BYTES) return outcome
-  const message = `the result has ${size} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
-  return fromError(new BusError('exhausted', message))
+  const bytes = Buffer.from(JSON.stringify(result))
+  if (bytes.length <= MAX_INLINE_BYTES) return { outcome, ...result }
+  if (bytes.length > MAX_RESULT_BYTES) {
+    const message = `the result has ${bytes.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
+    return fromError(new BusError('exhausted', message))
+  }
+  const blob = await store(bytes)
+  const shown = excerpt(result.content, structuredContent, bytes.length)
+  return { outcome, content: shown, ...(blob === undefined ? {} : { blob }) }
+}
+
+function excerpt(content: Content, structuredContent: unknown, bytes: number): Content {
+  const text =
+    content.length === 0 ? JSON.stringify(structuredContent) : content.map(blockText).join('\n')
+  const shown = text.slice(0, EXCERPT_LENGTH).toWellFormed()
+  const note = `… (the first ${shown.length} of ${text.length} characters of a result of ${bytes} bytes; ask for less at a time)`
+  return [
+    { type: 'text', text: shown },
+    { type: 'text', text: note },
+  ]
 }
 
 const CODES: Record<McpHostErrorCode, ErrorCode> = {
@@ -31,6 +61,7 @@ const CODES: Record<McpHostErrorCode, ErrorCode> = {
   validation: 'invalid',
   timeout: 'deadline',
   protocol: 'internal',
+  'tool-execution': 'internal',
 }
 
 /** A failure of the host's, in words for the model. */
@@ -39,5 +70,6 @@ export function fromError(error: unknown): Outcome {
     error instanceof McpHostError
       ? new BusError(CODES[error.code], error.message, { cause: error })
       : BusError.from(error)
-  return { outcome: 'error', content: [], error: known.toInfo() }
+  const info = known.toInfo()
+  return { outcome: 'error', content: [], error: { ...info, message: brief(info.message) } }
 }

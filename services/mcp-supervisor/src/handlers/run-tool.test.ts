@@ -3,6 +3,7 @@ import type { LogEntry, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/
 import { newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { beforeEach, expect, test } from 'vitest'
+import { RunningCalls } from '../input/running-calls.ts'
 import type { RunToolDeps } from './run-tool.ts'
 import { startToolCall } from './run-tool.ts'
 
@@ -23,12 +24,14 @@ let ran: unknown[]
 /** Who asks after the call now gets an answer. */
 let answers: boolean
 let control: (action: 'ping' | 'cancel') => void
+let storeFails: boolean
 let deps: RunToolDeps
 beforeEach(() => {
   entries = []
   before = []
   ran = []
   answers = false
+  storeFails = false
   const bus = {
     id: 'us',
     serve(_: unknown, __: unknown, handler: (served: unknown) => void) {
@@ -41,6 +44,13 @@ beforeEach(() => {
         entries.push(...before.splice(0), entry),
       read: async () => entries,
     },
+    blobs: {
+      put: async (bytes: Uint8Array, about: unknown) => {
+        if (storeFails) throw new Error('away')
+        expect(about).toEqual({ session: request.session })
+        return { key: 'k', bytes: bytes.length, digest: 'd' }
+      },
+    },
   } as unknown as Bus
   const host = {
     async callTool(...args: unknown[]) {
@@ -48,9 +58,10 @@ beforeEach(() => {
       return { content: [{ type: 'text', text: 'done' }] }
     },
   } as unknown as RunToolDeps['host']
-  const logger = { info: () => undefined, error: () => undefined } as unknown as Logger
+  const quiet = (): void => undefined
+  const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
   const events = { callStarted: () => undefined, callEnded: () => undefined }
-  deps = { bus, host, logger, events, running: new Set() }
+  deps = { bus, host, logger, events, running: new Set(), calls: new RunningCalls() }
 })
 
 async function run(more: Partial<RunToolRequest> = {}): Promise<void> {
@@ -138,4 +149,49 @@ test('who cancels a call ends it at the server', async () => {
   }
   await run()
   expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error: { code: 'cancelled' } })
+})
+
+test('a call that asked the user something before its supervisor died runs anew', async () => {
+  const { call } = request
+  const about = { call, server: 'test', tool: 'echo', id: 'q', message: '', expiresAt: 0 }
+  before = [
+    foreignStart(1),
+    {
+      kind: 'tool',
+      fact: { type: 'input-required', attempt: 1, kind: 'elicitation', mode: 'form', ...about },
+    },
+    { kind: 'tool', fact: { type: 'input-closed', call, id: 'q', reason: 'expired' } },
+  ]
+  await run({ attempt: 2 })
+  expect(ran).not.toEqual([])
+})
+
+test('what a server asks belongs to the call while it runs, and not afterwards', async () => {
+  const { session, call } = request
+  let signal: AbortSignal | undefined
+  deps.host.callTool = async (_, __, options) => {
+    const found = deps.calls.find(session, 'test', options?.requestId)
+    expect(found).toMatchObject({ session, call, attempt: 1, server: 'test', tool: 'echo' })
+    signal = found?.signal
+    expect(signal?.aborted).toBe(false)
+    return { content: [] }
+  }
+  await run()
+  expect(signal?.aborted).toBe(true)
+  expect(deps.calls.find(session, 'test')).toBeUndefined()
+})
+
+test.each([
+  ['stored', false, { key: 'k', bytes: expect.any(Number), digest: 'd' }],
+  ['not stored, when the store is away', true, undefined],
+])('a large result is recorded as an excerpt and %s', async (_, fails, blob) => {
+  storeFails = fails
+  deps.host.callTool = async () => ({ content: [{ type: 'text', text: 'x'.repeat(600_000) }] })
+  await run()
+  const result = entries.at(-1)?.fact
+  expect(result).toMatchObject({
+    outcome: 'ok',
+    content: [{ text: expect.stringMatching(/^x+$/) }, {}],
+  })
+  expect(result && 'blob' in result ? result.blob : undefined).toEqual(blob)
 })

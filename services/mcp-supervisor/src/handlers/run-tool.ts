@@ -5,15 +5,18 @@ import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
+import type { RunningCalls } from '../input/running-calls.ts'
 import { fromError, fromResult } from './call-result.ts'
 
 export interface RunToolDeps {
   readonly bus: Bus
-  readonly host: MCPHost
+  readonly host: Pick<MCPHost, 'callTool'>
   readonly logger: Logger
   readonly events: SupervisorEvents
   /** Calls under way, to be waited for. */
   readonly running: Set<Promise<void>>
+  /** The same, for what servers ask meanwhile. */
+  readonly calls: RunningCalls
 }
 
 /** Accepts a tool call of a turn and lets it run; start and result are facts in the session's log. */
@@ -56,11 +59,11 @@ async function runAndRecord(
     )
   if (!(await wonStart(deps, request, append))) return
   events.callStarted()
-  const result = await callTool(deps, server, request, envelope.requestId, cancel.signal)
+  const result = await callTool(deps, server, served, cancel.signal)
   events.callEnded(result)
-  const { outcome, durationMs, error } = result
+  const { outcome, durationMs, error, blob } = result
   logger.info(
-    { ...fields(server, served), action: 'end', outcome, durationMs, err: error },
+    { ...fields(server, served), action: 'end', outcome, durationMs, blob: blob?.key, err: error },
     'tool call ended',
   )
   await append(result, `${call}:result:${bus.id}:${request.attempt}`)
@@ -78,23 +81,36 @@ async function wonStart(
   let first: string | undefined
   for (const { kind, fact } of await bus.sessions.read(session, after)) {
     if ((kind !== 'tool' && kind !== 'turn') || !('call' in fact) || fact.call !== call) continue
-    if (fact.type !== 'tool-started') return false
-    if (fact.attempt === attempt) first ??= fact.nonce
+    if (fact.type === 'tool-finished' || fact.type === 'tool-settled') return false
+    // What an earlier attempt asked the user ended with it.
+    if (fact.type === 'tool-started' && fact.attempt === attempt) first ??= fact.nonce
   }
   return first === nonce
 }
 
 async function callTool(
-  { host }: RunToolDeps,
+  { bus, host, logger, calls }: RunToolDeps,
   server: string,
-  { call, tool, arguments: args }: RunToolRequest,
-  requestId: string,
-  signal: AbortSignal,
+  served: ServedRequest<RunToolRequest>,
+  cancelled: AbortSignal,
 ): Promise<ToolFinished> {
+  const { request, envelope } = served
+  const { session, call, attempt, tool, arguments: args } = request
+  const ended = new AbortController()
+  const signal = AbortSignal.any([cancelled, ended.signal])
+  using _known = calls.add({ session, call, attempt, server, tool, envelope, signal })
+  const store = (bytes: Uint8Array): Promise<ToolFinished['blob']> =>
+    bus.blobs.put(bytes, { session }).catch((err: unknown) => {
+      // The tool has run: its result must not look like a failure.
+      logger.warn({ ...fields(server, served), action: 'store', err }, 'only an excerpt is kept')
+      return undefined
+    })
   const begin = performance.now()
   const outcome = await host
-    .callTool({ server, tool }, args, { signal, requestId })
-    .then(fromResult, fromError)
+    .callTool({ server, tool }, args, { signal: cancelled, requestId: envelope.requestId })
+    .finally(() => ended.abort())
+    .then((result) => fromResult(result, store))
+    .catch(fromError)
   const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
   return { type: 'tool-finished', call, server, tool, ...outcome, durationMs }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
-import type { ServerEntry } from '@mcp-host/contracts'
+import type { ServerView } from '@mcp-host/contracts'
+import { viewServers } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { offeredTools } from './tool-names.ts'
 
@@ -9,15 +10,14 @@ const STARTING_PATIENCE_MS = 5_000
 
 /** The tools of the catalog. */
 export function catalogTools({ entries }: CatalogView): Tools {
-  const servers = (): ServerEntry[] =>
-    Array.from(entries.values()).filter((entry) => entry.kind === 'server')
+  const servers = (): ServerView[] => viewServers(entries.values())
   return {
     async offered() {
       const giveUpAt = Date.now() + STARTING_PATIENCE_MS
       while (servers().some(({ state }) => state === 'starting') && Date.now() < giveUpAt) {
         await delay(50)
       }
-      return offeredTools(entries.values())
+      return offeredTools(servers())
     },
     isRepeatable({ server, tool }) {
       const tools = servers().find((entry) => entry.server === server)?.tools ?? []

@@ -1,18 +1,18 @@
-import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
+import type { ServerName, ServerView } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { offeredTools } from './tool-names.ts'
 
-function server(name: string, tools: string[], state: ServerEntry['state'] = 'ready'): ServerEntry {
+function server(name: string, tools: string[], state: ServerView['state'] = 'ready'): ServerView {
   return {
-    kind: 'server',
     server: name as ServerName,
     state,
     tools: tools.map((each) => ({ name: each, inputSchema: { type: 'object' } })),
+    instances: [],
   }
 }
 
-function names(...entries: CatalogEntry[]): string[] {
-  return offeredTools(entries).map(({ safeName }) => safeName)
+function names(...views: ServerView[]): string[] {
+  return offeredTools(views).map(({ safeName }) => safeName)
 }
 
 const hostile = [
@@ -87,10 +87,6 @@ test.each(['starting', 'unavailable', 'stopping', 'shutdown'] as const)(
     expect(names(server('test', ['echo'], state))).toEqual([])
   },
 )
-
-test('models in the catalog are no tools', () => {
-  expect(names({ kind: 'model', provider: 'demo', model: 'demo-1' })).toEqual([])
-})
 
 test('schema and description are passed on as they are', () => {
   const inputSchema = { type: 'object', properties: { a: { type: 'number' } }, $schema: 'x' }

@@ -1,4 +1,4 @@
-import type { CatalogEntry, OfferedTool } from '@mcp-host/contracts'
+import type { OfferedTool, ServerView } from '@mcp-host/contracts'
 
 const MAX_LENGTH = 64
 
@@ -28,9 +28,10 @@ function safeName(server: string, tool: string, taken: ReadonlySet<string>): str
 }
 
 /** The tools of all ready servers, as they are offered to a model; in a fixed order. */
-export function offeredTools(entries: Iterable<CatalogEntry>): OfferedTool[] {
-  const servers = Array.from(entries)
-    .filter((entry) => entry.kind === 'server')
+export function offeredTools(
+  views: readonly Pick<ServerView, 'server' | 'state' | 'tools'>[],
+): OfferedTool[] {
+  const servers = views
     .filter(({ state }) => state === 'ready')
     .toSorted((one, other) => (one.server < other.server ? -1 : 1))
   const taken = new Set<string>()

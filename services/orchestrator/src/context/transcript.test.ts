@@ -283,6 +283,14 @@ test.each<[string, Partial<ToolFinished>, string]>([
     { content: [{ type: 'resource_link', name: 'a', uri: 'file:///a' }] },
     '[resource_link file:///a]',
   ],
+  [
+    'an excerpt as a whole, with the line that says how much there is',
+    {
+      content: [text('x'.repeat(65_536)), text('… (the first 65536 of 700000 characters)')],
+      blob: { key: 'k', bytes: 700_000, digest: 'd' },
+    },
+    `${'x'.repeat(65_536)}\n… (the first 65536 of 700000 characters)`,
+  ],
   ['a block of a kind nobody knows', { content: [{ type: 'hologram' }] }, '[hologram]'],
 ])('a model reads of a result: %s', (_, more, expected) => {
   expect(resultText({ ...answer, ...more })).toBe(expected)

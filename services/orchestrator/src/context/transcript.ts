@@ -7,6 +7,7 @@ import type {
   ToolCall,
   ToolFinished,
 } from '@mcp-host/contracts'
+import { blockText } from '@mcp-host/contracts'
 
 /** One result must not fill the room of the whole conversation. In UTF-16 units. */
 const MAX_ANSWER_LENGTH = 64 * 1024
@@ -52,25 +53,17 @@ function toAnswer({ block, settled, result }: ToolCall): ToolAnswer {
 }
 
 /** What a model can read of a tool's result. */
-export function resultText({ content, structuredContent, error }: ToolFinished): string {
+export function resultText({ content, structuredContent, error, blob }: ToolFinished): string {
   if (error !== undefined) return error.message
   const parts = content.map(blockText)
   const text =
     parts.length === 0 && structuredContent !== undefined
       ? JSON.stringify(structuredContent)
       : parts.join('\n')
+  // An excerpt has its own length and says what is left out.
+  if (blob !== undefined) return text
   const rest = text.length - MAX_ANSWER_LENGTH
   return rest <= 0
     ? text
     : `${text.slice(0, MAX_ANSWER_LENGTH)}\n… (${rest} more characters are left out; ask for less at a time)`
-}
-
-function blockText(block: ToolFinished['content'][number]): string {
-  if (typeof block['text'] === 'string') return block['text']
-  const { resource } = block as { resource?: { uri?: unknown; text?: unknown } }
-  if (typeof resource?.text === 'string') return resource.text
-  const about = [block['mimeType'], block['uri'], resource?.uri].find(
-    (it) => typeof it === 'string',
-  )
-  return typeof about === 'string' ? `[${block.type} ${about}]` : `[${block.type}]`
 }

@@ -90,7 +90,9 @@ async function dispatch(
       // Taken or not: the log and the probes will tell.
       if (code === 'deadline') return undefined
       if (code !== 'unavailable') return message
-      if (Date.now() > giveUpAt) return `the MCP server "${server}" is not available right now`
+      if (Date.now() > giveUpAt) {
+        return `the MCP server "${server}" is not available right now: ${message}`
+      }
       await delay(100)
     }
   }

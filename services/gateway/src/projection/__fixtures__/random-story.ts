@@ -107,10 +107,26 @@ class Author {
     const reversed = this.#chance(0.5) ? calls.toReversed() : calls
     for (const call of reversed) {
       this.#meanwhile()
+      if (this.#chance(0.3)) this.#ask(call)
       if (this.#chance(0.25)) this.#story.settle(call)
       else this.#story.toolFinished(call, 'one')
       if (this.#chance(0.3)) this.#later(() => this.#story.toolFinished(call, 'two'))
     }
+  }
+
+  /** A question that may be answered, more than once, or closed, or both, or neither. */
+  #ask(call: ToolCallId): void {
+    const id = `q${this.#story.items.length}`
+    this.#story.ask(call, id)
+    const answer = (): void => void this.#story.answer(id, this.#chance(0.5) ? 'accept' : 'decline')
+    const close = (): void =>
+      void this.#story.closeQuestion(call, id, this.#chance(0.5) ? 'expired' : 'withdrawn')
+    for (const happen of [answer, close, answer]) {
+      this.#meanwhile()
+      if (this.#chance(0.4)) happen()
+      else if (this.#chance(0.3)) this.#later(happen)
+    }
+    if (this.#chance(0.1)) this.#story.toolStarted(call, 2)
   }
 
   #blocks(generation: GenerationId, rounds: number): ContentBlock[] {

@@ -3,6 +3,8 @@ import type {
   ContentBlock,
   GenerationId,
   GenerationResult,
+  InputAnswered,
+  InputRequired,
   LogEntry,
   LogFact,
   SessionId,
@@ -123,6 +125,33 @@ export class Story {
         ...more,
       },
     })
+  }
+
+  /** A tool asks the user something. */
+  ask(call: ToolCallId, id: string, more: Partial<InputRequired> = {}): LogEntry {
+    const fact: InputRequired = {
+      type: 'input-required',
+      call,
+      attempt: 1,
+      server: 'test',
+      tool: 'echo',
+      id,
+      kind: 'elicitation',
+      mode: 'form',
+      message: 'Who are you?',
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+      expiresAt: 1_000,
+      ...more,
+    }
+    return this.entry({ kind: 'tool', fact })
+  }
+
+  answer(id: string, action: InputAnswered['action'] = 'accept'): LogEntry {
+    return this.entry({ kind: 'control', fact: { type: 'input-answered', id, action } })
+  }
+
+  closeQuestion(call: ToolCallId, id: string, reason: 'expired' | 'withdrawn'): LogEntry {
+    return this.entry({ kind: 'tool', fact: { type: 'input-closed', call, id, reason } })
   }
 
   delta(

@@ -3,6 +3,7 @@ import type { Connection } from '../connection.ts'
 import type { SocketDeps } from '../socket.ts'
 import { acceptMessage } from './accept-message.ts'
 import { answerPing } from './answer-ping.ts'
+import { takeAnswer } from './take-answer.ts'
 
 type Handler<T extends Up['type']> = (
   deps: SocketDeps,
@@ -13,5 +14,6 @@ type Handler<T extends Up['type']> = (
 /** What is done with each frame of a client. */
 export const handlers: { readonly [T in Up['type']]: Handler<T> } = {
   message: acceptMessage,
+  answer: takeAnswer,
   ping: answerPing,
 }

@@ -22,10 +22,14 @@ export function aiSdkModel(
     async *stream(request: ModelRequest, { signal }): AsyncGenerator<StreamPart> {
       const tools = toTools(request.tools)
       const prompt: LanguageModelV4Prompt = toPrompt(request)
+      const { maxTokens, temperature, stopSequences } = request
       try {
         const { stream } = await language.doStream({
           prompt,
           ...(tools.length === 0 ? {} : { tools }),
+          ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+          ...(temperature === undefined ? {} : { temperature }),
+          ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
           abortSignal: signal,
           providerOptions,
         })

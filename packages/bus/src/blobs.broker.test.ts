@@ -1,0 +1,93 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { newSessionId } from '@mcp-host/contracts'
+import type { Broker } from '@mcp-host/testkit'
+import { startBroker } from '@mcp-host/testkit'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { Objm } from '@nats-io/obj'
+import { millis } from '@nats-io/transport-node'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Bus } from './bus.ts'
+import { connectNats } from './connect.ts'
+import { NatsBlobs } from './nats-blobs.ts'
+
+let broker: Broker
+let bus: Bus
+
+beforeEach(async () => {
+  broker = await startBroker()
+  bus = await broker.connect()
+})
+afterEach(() => broker[Symbol.asyncDispose]())
+
+test('what is stored comes back as it was, at another process, whatever its size', async () => {
+  const session = newSessionId()
+  const reader = await broker.connect()
+  for (const size of [0, 1, 131_072, 5_000_000]) {
+    const bytes = new Uint8Array(size).fill(7)
+    const stored = await bus.blobs.put(bytes, { session })
+    expect(stored).toMatchObject({ bytes: size, digest: expect.stringMatching(/^SHA-256=/) })
+    expect(Buffer.compare(await reader.blobs.get(stored.key), bytes)).toBe(0)
+  }
+})
+
+test('the same bytes stored twice are two, so that one can be removed', async () => {
+  const bytes = new Uint8Array(3)
+  const keys = [await bus.blobs.put(bytes), await bus.blobs.put(bytes)].map(({ key }) => key)
+  expect(keys[0]).not.toBe(keys[1])
+})
+
+test('a key that nothing is stored under is not found', async () => {
+  await expect(bus.blobs.get('shared.nothing')).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('storing outlasts a broker that is killed and started again', async () => {
+  const bytes = new Uint8Array(300_000).fill(1)
+  await broker.kill()
+  const storing = bus.blobs.put(bytes)
+  await turn()
+  await broker.start()
+  const { key } = await storing
+  expect(Buffer.compare(await bus.blobs.get(key), bytes)).toBe(0)
+})
+
+test('storing does not go on trying once the bus is closed', async () => {
+  await broker.kill()
+  const storing = bus.blobs.put(new Uint8Array(1))
+  await bus[Symbol.asyncDispose]()
+  await expect(storing).rejects.toMatchObject({ code: 'unavailable' })
+}, 10_000)
+
+test('storing where there is no room says so at once', async () => {
+  await using connection = await connectNats(broker.url, 'full')
+  const manager = await jetstreamManager(connection)
+  const { config } = await manager.streams.info('OBJ_BLOB')
+  await manager.streams.update('OBJ_BLOB', { ...config, max_bytes: 1_000 })
+  await expect(bus.blobs.put(new Uint8Array(100_000))).rejects.toMatchObject({
+    code: 'exhausted',
+    message: expect.stringContaining('no room for results: maximum bytes exceeded'),
+  })
+}, 10_000)
+
+test('a store that is gone is named rather than said to be out of reach', async () => {
+  await using connection = await connectNats(broker.url, 'gone')
+  await (await jetstreamManager(connection)).streams.delete('OBJ_BLOB')
+  await expect(bus.blobs.get('shared.a')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('stream not found'),
+  })
+})
+
+test('a blob of which a part is lost is waited for only so long', async () => {
+  await using connection = await connectNats(broker.url, 'lost')
+  const { key } = await bus.blobs.put(new Uint8Array(300_000))
+  await (await jetstreamManager(connection)).streams.purge('OBJ_BLOB', { filter: '$O.BLOB.C.>' })
+  const store = await new Objm(connection).open('BLOB')
+  const blobs = new NatsBlobs(store, connection, { patienceMs: 300 })
+  await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
+}, 10_000)
+
+test('what is stored is kept for 30 days', async () => {
+  await using connection = await connectNats(broker.url, 'age')
+  const { config } = await (await jetstreamManager(connection)).streams.info('OBJ_BLOB')
+  expect(millis(config.max_age)).toBe(30 * 86_400_000)
+})

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import type { ServerName } from '../ids.ts'
+import type { CatalogEntry, CatalogTool, ServerEntry, ServerStats } from './catalog-entry.ts'
+import { viewServers } from './view-servers.ts'
+
+const stats: ServerStats = { calls: 3, errors: 1, inFlight: 0, p50Ms: 2, p95Ms: 9 }
+const present = (id: string, servers: Record<string, ServerStats> = {}): CatalogEntry => ({
+  kind: 'supervisor',
+  id,
+  startedAt: 0,
+  servers,
+})
+const tool = (name: string): CatalogTool => ({ name, inputSchema: { type: 'object' } })
+const runs = (name: string, supervisor: string, more: Partial<ServerEntry> = {}): ServerEntry => ({
+  kind: 'server',
+  server: name as ServerName,
+  supervisor,
+  state: 'ready',
+  tools: [tool('echo')],
+  ...more,
+})
+
+test('a server that two supervisors run is one row with two instances, each with its figures', () => {
+  const one = runs('a', 's1')
+  const other = runs('a', 's2')
+  const rows = viewServers([other, present('s2'), one, present('s1', { a: stats })])
+  expect(rows).toEqual([
+    {
+      server: 'a',
+      state: 'ready',
+      tools: [tool('echo')],
+      instances: [{ entry: one, stats }, { entry: other }],
+    },
+  ])
+})
+
+test('rows come in the order of their names', () => {
+  const rows = viewServers([runs('b', 's'), runs('c', 's'), runs('a', 's'), present('s')])
+  expect(rows.map(({ server }) => server)).toEqual(['a', 'b', 'c'])
+})
+
+test('what an absent supervisor has written does not count', () => {
+  expect(viewServers([runs('a', 'dead'), runs('b', 's'), present('s')])).toMatchObject([
+    { server: 'b' },
+  ])
+})
+
+test('one ready instance makes the server ready, with its tools and without the error of the other', () => {
+  const broken = runs('a', 's1', { state: 'unavailable', error: 'it ended', tools: [] })
+  const [row] = viewServers([present('s1'), present('s2'), broken, runs('a', 's2')])
+  expect(row).toMatchObject({ state: 'ready', tools: [tool('echo')] })
+  expect(row).not.toHaveProperty('error')
+})
+
+test('a server that is being taken over is starting, not unavailable', () => {
+  const broken = runs('a', 's1', { state: 'unavailable', error: 'it ended', tools: [] })
+  const next = runs('a', 's2', { state: 'starting', tools: [] })
+  expect(viewServers([present('s1'), present('s2'), next, broken])).toMatchObject([
+    { state: 'starting' },
+  ])
+})
+
+test('of two ready instances the one written last says what the tools are', () => {
+  const older = runs('a', 's1', { revision: 5, tools: [tool('old')] })
+  const newer = runs('a', 's2', { revision: 6, tools: [tool('new')] })
+  for (const both of [
+    [newer, older],
+    [older, newer],
+  ]) {
+    const rows = viewServers([present('s1'), present('s2'), ...both])
+    expect(rows).toMatchObject([{ tools: [tool('new')] }])
+  }
+})

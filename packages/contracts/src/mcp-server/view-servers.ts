@@ -1,0 +1,62 @@
+import type { ServerName } from '../ids.ts'
+import type { CatalogEntry, CatalogTool, ServerEntry, ServerStats } from './catalog-entry.ts'
+
+/** A server as its callers see it, whichever supervisors run it. */
+export interface ServerView {
+  readonly server: ServerName
+  /** `ready` when any instance is. */
+  readonly state: ServerEntry['state']
+  /** Why none is ready. */
+  readonly error?: string
+  /** Of the newest ready instance. */
+  readonly tools: readonly CatalogTool[]
+  /** By supervisor, in the order of their ids. */
+  readonly instances: readonly ServerInstance[]
+}
+
+export interface ServerInstance {
+  readonly entry: ServerEntry
+  readonly stats?: ServerStats
+}
+
+/** The better state of two instances stands for the server. */
+const BETTER: readonly ServerEntry['state'][] = [
+  'ready',
+  'starting',
+  'unavailable',
+  'stopping',
+  'shutdown',
+]
+
+/** Every server once, in a fixed order. What an absent supervisor has written does not count. */
+export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
+  const all = Array.from(entries)
+  const present = new Map(
+    all.filter((entry) => entry.kind === 'supervisor').map((entry) => [entry.id, entry]),
+  )
+  const instances = all
+    .filter((entry) => entry.kind === 'server')
+    .filter(({ supervisor }) => present.has(supervisor))
+  return Array.from(Map.groupBy(instances, ({ server }) => server))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([server, group]) => {
+      const best = group.reduce((one, other) => (isBetter(other, one) ? other : one))
+      return {
+        server,
+        state: best.state,
+        ...(best.error === undefined ? {} : { error: best.error }),
+        tools: best.tools,
+        instances: group
+          .toSorted((one, other) => (one.supervisor < other.supervisor ? -1 : 1))
+          .map((entry) => {
+            const stats = present.get(entry.supervisor)?.servers[server]
+            return stats === undefined ? { entry } : { entry, stats }
+          }),
+      }
+    })
+}
+
+function isBetter(one: ServerEntry, other: ServerEntry): boolean {
+  const difference = BETTER.indexOf(one.state) - BETTER.indexOf(other.state)
+  return difference < 0 || (difference === 0 && (one.revision ?? 0) > (other.revision ?? 0))
+}

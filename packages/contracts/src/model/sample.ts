@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { defineCall } from '../contract.ts'
+
+const TextContent = z.object({ type: z.literal('text'), text: z.string() })
+
+/** Hints, strongest first, and how much each quality counts, from 0 to 1. */
+const ModelPreferences = z.object({
+  hints: z.array(z.object({ name: z.string().optional() })).optional(),
+  costPriority: z.number().min(0).max(1).optional(),
+  speedPriority: z.number().min(0).max(1).optional(),
+  intelligencePriority: z.number().min(0).max(1).optional(),
+})
+
+/** One reply of a model that belongs to no turn. Its deadline is the envelope's. */
+export const SampleRequest = z.object({
+  messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: TextContent })).min(1),
+  systemPrompt: z.string().optional(),
+  maxTokens: z.number().int().positive(),
+  temperature: z.number().optional(),
+  stopSequences: z.array(z.string()).optional(),
+  modelPreferences: ModelPreferences.optional(),
+})
+export type SampleRequest = z.infer<typeof SampleRequest>
+
+export const SampleReply = z.object({
+  model: z.string(),
+  role: z.literal('assistant'),
+  content: TextContent,
+  stopReason: z.enum(['endTurn', 'maxTokens', 'stopSequence']),
+})
+export type SampleReply = z.infer<typeof SampleReply>
+
+/** Ask any worker for a reply as a whole, on behalf of an MCP server that wants one. */
+export const sample = defineCall('llm.sample', {
+  answeredBy: 'group',
+  request: SampleRequest,
+  reply: SampleReply,
+})

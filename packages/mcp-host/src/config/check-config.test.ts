@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+
+import { ConfigurationError } from '../errors/configuration-error.ts'
+import { checkConfig } from './check-config.ts'
+import type { McpConfig } from './mcp-config.ts'
+
+/** The faults of servers, as a caller without a compiler may give them. */
+function faultsOf(servers: unknown): readonly string[] {
+  return faultsOfConfig({ servers })
+}
+
+function faultsOfConfig(config: unknown): readonly string[] {
+  try {
+    checkConfig(config as McpConfig)
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    for (const { remedy } of error.faults) expect(remedy).toMatch(/\w.*\.$/)
+    return error.faults.map(({ path, message }) => `${path}: ${message}`)
+  }
+  return []
+}
+
+const stdio = { type: 'stdio', command: 'node', args: [], env: {}, cwd: '/srv' }
+const http = { type: 'http', url: 'https://example.com/mcp', headers: {} }
+
+test('a configuration with everything in it passes', () => {
+  const common = {
+    timeoutMs: 1,
+    maxTimeoutMs: 1,
+    startTimeoutMs: 1,
+    stopGraceMs: 1,
+    idleTimeoutMs: 1,
+    restart: { policy: 'always', maxRestarts: 5, windowMs: 1 },
+    healthCheck: { intervalMs: 1, timeoutMs: 1 },
+    tools: { allow: ['a*'], deny: [] },
+    maxConcurrentCalls: 1,
+    protocol: 'modern',
+    scope: 'session',
+    placement: 'every',
+    roots: ['file:///srv'],
+  }
+  const limits = { memoryBytes: 1, cpuPercent: 1 }
+  expect(
+    faultsOf({
+      one: { ...stdio, ...common, limits, dependencies: ['two'] },
+      two: { ...http, ...common, headers: { Authorization: 'Bearer x' } },
+      three: { type: 'websocket', url: 'wss://example.com', headers: {} },
+    }),
+  ).toEqual([])
+})
+
+test('a field without a value counts as absent', () => {
+  expect(faultsOf({ web: { ...http, timeoutMs: undefined } })).toEqual([])
+})
+
+test.each([
+  ['a name', { 'a.b': stdio }, 'a.b: is not a valid server name'],
+  ['a type', { web: { ...http, type: 'pipe' } }, 'web.type: must be "stdio", "http", "sse" or'],
+  ['a type of all objects', { web: { type: 'constructor' } }, 'web.type: must be "stdio"'],
+  ['an empty command', { web: { ...stdio, command: '' } }, 'web.command: must not be empty'],
+  ['a NUL', { web: { ...stdio, args: ['', '\0'] } }, 'web.args[1]: must not contain a NUL'],
+  ['a variable name', { web: { ...stdio, env: { 'a=': '' } } }, 'web.env.a=: is not a valid'],
+  ['a relative folder', { web: { ...stdio, cwd: 'srv' } }, 'web.cwd: must be an absolute path'],
+  ['no memory', { web: { ...stdio, limits: { memoryBytes: 0 } } }, 'web.limits.memoryBytes: must'],
+  ['no URL', { web: { ...http, url: 'example' } }, 'web.url: is not a valid URL'],
+  ['a URL of another type', { web: { ...http, url: 'ws://a' } }, 'web.url: must start with http'],
+  ['a password', { web: { ...http, url: 'http://me:it@a' } }, 'web.url: must not contain a user'],
+  ['a header', { web: { ...http, headers: { a: 'b\r\nc: d' } } }, 'web.headers.a: has characters'],
+  ['a missing field', { web: { type: 'http', url: 'http://a' } }, 'web.headers: is missing'],
+  ['a misspelt field', { web: { ...http, timeOutMs: 1 } }, 'web.timeOutMs: is not a known field'],
+  ['a field of another type', { web: { ...http, limits: {} } }, 'web.limits: is not a known field'],
+  ['an endless time', { web: { ...http, timeoutMs: Infinity } }, 'web.timeoutMs: must be a number'],
+  ['a part of a call', { web: { ...http, maxConcurrentCalls: 1.5 } }, 'web.maxConcurrentCalls: mu'],
+  ['a root', { web: { ...http, roots: ['/srv'] } }, 'web.roots[0]: must be a file:// URI'],
+  ['a dependency', { web: { ...http, dependencies: ['x'] } }, 'web.dependencies[0]: is not the na'],
+  ['itself', { web: { ...http, dependencies: ['web'] } }, 'web.dependencies[0]: is the server its'],
+  ['dependencies in a text', { web: { ...http, dependencies: 'x' } }, 'web.dependencies: must be'],
+])('%s at fault is the one thing told', (_name, servers, expected) => {
+  const [fault, ...others] = faultsOf(servers)
+  expect(others).toEqual([])
+  expect(fault).toContain(`servers.${expected}`)
+})
+
+test.each([[{}], [{ servers: undefined }], [undefined], [null], ['mcp.json'], [7], [[]]])(
+  'a configuration without servers is faulty: %o',
+  (config) => {
+    expect(faultsOfConfig(config)).toEqual(['servers: is missing'])
+  },
+)
+
+test.each([[null], ['web'], [[{ command: 'node' }]]])(
+  'servers that are no object are at fault: %o',
+  (servers) => {
+    expect(faultsOf(servers)).toEqual(['servers: must be an object'])
+  },
+)
+
+test.each([[null], [undefined], ['node'], [7], [[]]])(
+  'a server that is no object is at fault: %o',
+  (server) => {
+    expect(faultsOf({ web: server })).toEqual(['servers.web: must be an object'])
+  },
+)
+
+test('a type that cannot be a text is at fault', () => {
+  const [fault] = faultsOf({ web: { type: Object.create(null) } })
+  expect(fault).toContain('servers.web.type: must be "stdio"')
+})
+
+test('all faults are told at once, cycles too', () => {
+  const on = (...dependencies: string[]) => ({ ...http, dependencies })
+  expect(faultsOf({ a: on('b'), b: on('c'), c: on('a'), d: { ...stdio, command: '' } })).toEqual([
+    'servers.d.command: must not be empty',
+    'servers.c.dependencies[0]: closes the cycle a → b → c → a',
+  ])
+})

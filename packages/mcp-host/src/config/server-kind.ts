@@ -1,0 +1,28 @@
+import type { ServerConfig } from './mcp-config.ts'
+
+const KINDS: ReadonlyMap<unknown, ServerConfig['type']> = new Map([
+  ['stdio', 'stdio'],
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['sse', 'sse'],
+  ['websocket', 'websocket'],
+  ['ws', 'websocket'],
+])
+
+/** How the server of an entry is reached. Of a faulty entry, how its author most likely meant it. */
+export function serverKind(entry: Readonly<Record<string, unknown>>): ServerConfig['type'] {
+  const { type, transport, command, url } = entry
+  if (type === 'local') return 'stdio'
+  const named = KINDS.get(type)
+  if (named !== undefined) return named
+  const carried = KINDS.get(transport)
+  if (carried !== undefined && !(type === 'remote' && carried === 'stdio')) return carried
+  if (type !== 'remote' && (command !== undefined || url === undefined)) return 'stdio'
+  return typeof url === 'string' && /^wss?:/i.test(url) ? 'websocket' : 'http'
+}
+
+/** Whether `type` and `transport` name two ways at once. */
+export function isContradiction({ type, transport }: Readonly<Record<string, unknown>>): boolean {
+  const [one, other] = [KINDS.get(type), KINDS.get(transport)]
+  return one !== undefined && other !== undefined && one !== other
+}

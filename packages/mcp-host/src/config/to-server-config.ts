@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+import * as z from 'zod'
+
+import type {
+  CommonServerConfig,
+  RemoteServerConfig,
+  ResourceLimits,
+  StdioServerConfig,
+} from './mcp-config.ts'
+import type { RemoteEntry, StdioEntry } from './server-entry.ts'
+import { settings } from './server-fields.ts'
+
+const Settings = z.object(settings)
+const BYTES_PER_MEGABYTE = 2 ** 20
+
+/** `folder` is what relative paths are relative to; `fileEnv` is what stands in the entry's `envFile`. */
+export function toStdioConfig(
+  entry: StdioEntry,
+  folder: string,
+  fileEnv: Readonly<Record<string, string>>,
+): StdioServerConfig {
+  const { command, args = [], env = {}, cwd = '.', limits } = entry
+  return {
+    type: 'stdio',
+    command,
+    args,
+    env: { ...fileEnv, ...env },
+    cwd: resolve(folder, cwd),
+    ...(limits === undefined ? {} : { limits: toLimits(limits) }),
+    ...toCommon(entry, folder),
+  }
+}
+
+export function toRemoteConfig(
+  entry: RemoteEntry,
+  type: RemoteServerConfig['type'],
+  folder: string,
+): RemoteServerConfig {
+  const { url, headers = {} } = entry
+  return { type, url, headers, ...toCommon(entry, folder) }
+}
+
+function toLimits({ memoryMb, ...limits }: NonNullable<StdioEntry['limits']>): ResourceLimits {
+  if (memoryMb === undefined) return limits
+  return { ...limits, memoryBytes: Math.round(memoryMb * BYTES_PER_MEGABYTE) }
+}
+
+function toCommon(entry: StdioEntry | RemoteEntry, folder: string): CommonServerConfig {
+  const { timeout, restart, roots } = entry
+  return {
+    ...Settings.parse(entry),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
+    ...(restart === undefined
+      ? {}
+      : { restart: typeof restart === 'string' ? { policy: restart } : restart }),
+    ...(roots === undefined ? {} : { roots: roots.map((root) => toFileUri(root, folder)) }),
+  }
+}
+
+function toFileUri(root: string, folder: string): string {
+  return root.includes('://') ? new URL(root).href : pathToFileURL(resolve(folder, root)).href
+}

@@ -1,0 +1,17 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/client'
+
+import type { ServerRequestKind } from '../requests/server-request.ts'
+
+/** What servers may ask for: what somebody answers, and no more. */
+export function clientCapabilities(
+  answered: ReadonlySet<ServerRequestKind>,
+  roots: readonly string[],
+): ClientCapabilities {
+  return {
+    ...(answered.has('sampling') ? { sampling: {} } : {}),
+    ...(answered.has('elicitation')
+      ? { elicitation: { form: { applyDefaults: true }, url: {} } }
+      : {}),
+    ...(answered.has('roots') || roots.length > 0 ? { roots: {} } : {}),
+  }
+}

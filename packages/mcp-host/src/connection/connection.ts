@@ -1,0 +1,233 @@
+import {
+  Client,
+  type ClientCapabilities,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type Implementation,
+  PROTOCOL_VERSION_META_KEY,
+  type ProtocolEra,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type ServerCapabilities,
+  type SubscriptionFilter,
+} from '@modelcontextprotocol/client'
+
+import { type Endpoint } from '../transport/endpoint.ts'
+import {
+  MAX_TIMER_MS,
+  Rpc,
+  RpcClosed,
+  RpcError,
+  type RpcRequestOptions,
+  RpcSendError,
+  RpcTimeout,
+} from './rpc.ts'
+import { PipeTap, Tap } from './tap.ts'
+
+/** How long a process may be silent before it counts as one that speaks an old revision. */
+const PROBE_LIMIT_MS = 5000
+const MODERN_REVISION = '2026-07-28'
+
+/** Which era to speak: `auto` asks the server. */
+export type EraChoice = ProtocolEra | 'auto'
+
+export interface ConnectionOptions {
+  readonly clientInfo: Implementation
+  readonly capabilities: ClientCapabilities
+  readonly era: EraChoice
+  /** Bounds the handshake. */
+  readonly signal: AbortSignal
+  /** Told once, when the connection ends for whatever reason. */
+  readonly onClose: () => void
+  readonly onError: (error: Error) => void
+  /** Sets handlers before anything is received; `hold` is `Rpc.hold`. */
+  readonly prepare: (client: Client, hold: () => Disposable) => void
+}
+
+export interface ListenOptions {
+  /** Ends the notices. */
+  readonly signal: AbortSignal
+  /** How long the server may take to agree, in milliseconds. */
+  readonly timeoutMs: number
+  /** Told when the stream of notices ends by itself. */
+  readonly onEnd: () => void
+}
+
+/**
+ * An open connection to one server. The SDK's client negotiates and takes what the server sends by
+ * itself; requests go their own, shorter way.
+ */
+export class Connection {
+  readonly #endpoint: Endpoint
+  readonly #client: Client
+  readonly #rpc: Rpc
+  #listening: Awaited<ReturnType<Client['listen']>> | undefined
+
+  private constructor(endpoint: Endpoint, client: Client, rpc: Rpc) {
+    this.#endpoint = endpoint
+    this.#client = client
+    this.#rpc = rpc
+  }
+
+  /** Opens `endpoint` and shakes hands. Throws, with the endpoint closed, when that fails. */
+  static async open(endpoint: Endpoint, options: ConnectionOptions): Promise<Connection> {
+    const { clientInfo, capabilities, era, signal, onClose, onError, prepare } = options
+    const client = new Client(clientInfo, {
+      capabilities,
+      inputRequired: { autoFulfill: false },
+      versionNegotiation: {
+        mode: era === 'modern' ? { pin: MODERN_REVISION } : era,
+        ...(endpoint.isPipe ? { probe: { timeoutMs: PROBE_LIMIT_MS } } : {}),
+      },
+    })
+    const isModern = (): boolean => client.getProtocolEra() === 'modern'
+    const meta = (): Record<string, unknown> | undefined => {
+      if (!isModern()) return undefined
+      return {
+        [PROTOCOL_VERSION_META_KEY]: client.getNegotiatedProtocolVersion(),
+        [CLIENT_INFO_META_KEY]: clientInfo,
+        [CLIENT_CAPABILITIES_META_KEY]: capabilities,
+      }
+    }
+    const { transport } = endpoint
+    const rpc = new Rpc({
+      meta,
+      onListenerError: onError,
+      send: (message, sendOptions) => transport.send(message, sendOptions),
+      cancelsByStream: () => isModern() && transport.hasPerRequestStream === true,
+    })
+    const tap = new (endpoint.isPipe ? PipeTap : Tap)(transport, (message) => rpc.receive(message))
+    const listeners: Pick<Client, 'onclose' | 'onerror'> = {
+      onclose: () => {
+        rpc.close(endpoint.closeReason ?? 'closed the connection')
+        onClose()
+      },
+      onerror: onError,
+    }
+    Object.assign(client, listeners)
+    prepare(client, () => rpc.hold())
+    try {
+      // The signal bounds all of it; the SDK's own limit must not be shorter.
+      await abortable(client.connect(tap, { signal, timeout: MAX_TIMER_MS }), signal)
+      return new Connection(endpoint, client, rpc)
+    } catch (error) {
+      await endpoint.close()
+      throw error
+    }
+  }
+
+  get era(): ProtocolEra {
+    return this.#client.getProtocolEra() ?? 'legacy'
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.#client.getNegotiatedProtocolVersion()
+  }
+
+  get capabilities(): ServerCapabilities {
+    return this.#client.getServerCapabilities() ?? {}
+  }
+
+  get serverInfo(): Implementation | undefined {
+    return this.#client.getServerVersion()
+  }
+
+  get instructions(): string | undefined {
+    return this.#client.getInstructions()
+  }
+
+  get pid(): number | undefined {
+    return this.#endpoint.pid
+  }
+
+  /** Why nothing more can come; undefined while it is open. */
+  get closeReason(): string | undefined {
+    return this.#endpoint.closeReason
+  }
+
+  /** Of a process that ended by itself; null when a signal ended it. */
+  get exitCode(): number | null | undefined {
+    return this.#endpoint.exitCode
+  }
+
+  /** Whether the server keeps a session for us, which it can lose. */
+  get hasSession(): boolean {
+    return this.#endpoint.transport.sessionId !== undefined
+  }
+
+  /** Whether requests travel in HTTP requests of their own, with headers. */
+  get hasHeaders(): boolean {
+    return this.#endpoint.transport.hasPerRequestStream === true
+  }
+
+  /** See `Rpc.request`. */
+  request(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options: RpcRequestOptions,
+  ): Promise<unknown> {
+    return this.#rpc.request(method, params, options)
+  }
+
+  /** Throws what `request` throws when the server is not there or does not answer in time. */
+  async ping(options: RpcRequestOptions): Promise<void> {
+    await this.#rpc.request(this.era === 'modern' ? 'server/discover' : 'ping', {}, options)
+  }
+
+  /**
+   * Asks a server of 2026-07-28 for notices, instead of those asked for before; for none with an
+   * empty filter. One call at a time. Throws what `request` throws.
+   */
+  async listen(
+    filter: SubscriptionFilter,
+    { signal, timeoutMs, onEnd }: ListenOptions,
+  ): Promise<void> {
+    const before = this.#listening
+    const timeout = Math.min(timeoutMs, MAX_TIMER_MS)
+    const isEmpty = Object.keys(filter).length === 0
+    const listening = isEmpty
+      ? undefined
+      : await this.#client.listen(filter, { signal, timeout }).catch((error: unknown) => {
+          throw toRpcError(error, timeout)
+        })
+    this.#listening = listening
+    void listening?.closed.then((cause) => {
+      if (cause !== 'local' && this.#listening === listening) onEnd()
+    })
+    // Only now, so that no change between the two is missed.
+    await before?.close()
+  }
+
+  /** Ends the connection, and a process with all it started. Never throws. */
+  async close(): Promise<void> {
+    await this.#endpoint.close()
+  }
+}
+
+/** What the SDK says of a request that it made for us. */
+function toRpcError(cause: unknown, timeoutMs: number): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof ProtocolError) return new RpcError(cause)
+  if (cause instanceof SdkError) {
+    if (cause.code === SdkErrorCode.RequestTimeout) return new RpcTimeout(timeoutMs)
+    if (cause.code === SdkErrorCode.ConnectionClosed) return new RpcClosed(reason)
+  }
+  return new RpcSendError(reason, { cause })
+}
+
+/** The SDK does not watch the signal in every phase of a connect. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => aborted.reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+    // Whichever lost has nobody left to tell.
+    work.catch(() => undefined)
+    aborted.promise.catch(() => undefined)
+  }
+}

@@ -1,0 +1,290 @@
+import {
+  type JSONRPCMessage,
+  type Progress,
+  SdkHttpError,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/client'
+import * as z from 'zod'
+
+/** Where our request ids begin; the SDK's client counts from 0 on the same connection. */
+const FIRST_ID = 1_000_000_000
+/** Timers hold no more than this; a longer limit would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** The server answered a request with a JSON-RPC error. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: unknown
+
+  constructor({ code, message, data }: { code: number; message: string; data?: unknown }) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+/** A limit passed without an answer; the server was told that the request is cancelled. */
+export class RpcTimeout extends Error {
+  override readonly name = 'RpcTimeout'
+  /** The limit that passed, in milliseconds. */
+  readonly limitMs: number
+
+  constructor(limitMs: number) {
+    super(`no answer within ${limitMs} ms`)
+    this.limitMs = limitMs
+  }
+}
+
+/** The connection ended, or the request's own stream did, before the answer came. */
+export class RpcClosed extends Error {
+  override readonly name = 'RpcClosed'
+}
+
+/** The request could not be handed to the server. */
+export class RpcSendError extends Error {
+  override readonly name = 'RpcSendError'
+}
+
+/** The parameters cannot be written as JSON; nothing was sent. */
+export class RpcUnsendable extends Error {
+  override readonly name = 'RpcUnsendable'
+}
+
+export interface RpcRequestOptions {
+  /** Its abort cancels the request at the server; the request then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** How long the server may be silent, in milliseconds. */
+  readonly timeoutMs: number
+  /** How long it may take however much progress it reports, in milliseconds; default `timeoutMs`. */
+  readonly maxTimeoutMs?: number | undefined
+  readonly onProgress?: ((progress: Progress) => unknown) | undefined
+  /** Sent with the request where the transport has headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+export type Send = (message: JSONRPCMessage, options?: TransportSendOptions) => Promise<void>
+
+export interface RpcOptions {
+  readonly send: Send
+  /** Goes into the `_meta` of every request. */
+  readonly meta: () => Readonly<Record<string, unknown>> | undefined
+  /** Told what an `onProgress` throws. */
+  readonly onListenerError: (error: Error) => void
+  /** Whether the end of a request's own stream is its cancellation, instead of a notification. */
+  readonly cancelsByStream: () => boolean
+}
+
+interface Pending {
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+  /** It gave a sign of life: the silence begins anew. */
+  readonly stirred: () => void
+  readonly progressed: (progress: Progress) => void
+}
+
+/**
+ * Requests to a server, many at a time over one connection, without parsing more than is needed:
+ * results are what the server sent. It shares the connection with the SDK's client, which does the
+ * rest of the protocol; `receive` takes what is ours out of the stream of messages.
+ */
+export class Rpc {
+  readonly #options: RpcOptions
+  readonly #pending = new Map<number, Pending>()
+  #nextId = FIRST_ID
+  #holds = 0
+  #closeReason: string | undefined
+
+  constructor(options: RpcOptions) {
+    this.#options = options
+  }
+
+  /** Requests without an answer. */
+  get pending(): number {
+    return this.#pending.size
+  }
+
+  /**
+   * While held, silence counts against no request, since the server waits for us; it begins anew
+   * at the release. The most that a request may take is not held.
+   */
+  hold(): Disposable {
+    this.#holds += 1
+    return {
+      [Symbol.dispose]: () => {
+        this.#holds -= 1
+        for (const { stirred } of this.#pending.values()) stirred()
+      },
+    }
+  }
+
+  /**
+   * The result as received. Throws `RpcError`, `RpcTimeout`, `RpcClosed`, `RpcSendError`,
+   * `RpcUnsendable`, or the reason of the signal's abort.
+   */
+  request(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    { signal, timeoutMs, maxTimeoutMs = timeoutMs, onProgress, headers }: RpcRequestOptions,
+  ): Promise<unknown> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    if (this.#closeReason !== undefined) return Promise.reject(new RpcClosed(this.#closeReason))
+    const id = this.#nextId++
+    // Asked for also when nobody listens: progress is a sign of life that extends the limit.
+    const wantsProgress = onProgress !== undefined || maxTimeoutMs > timeoutMs
+    const perRequest = this.#options.cancelsByStream() ? new AbortController() : undefined
+
+    return new Promise<unknown>((resolve, reject) => {
+      const endsAt = performance.now() + maxTimeoutMs
+      let timer: NodeJS.Timeout | undefined
+      const arm = (): void => {
+        clearTimeout(timer)
+        const restMs = endsAt - performance.now()
+        const isLast = restMs < timeoutMs
+        const limitMs = Math.max(0, Math.min(timeoutMs, restMs, MAX_TIMER_MS))
+        timer = setTimeout(timedOut, limitMs, isLast ? maxTimeoutMs : timeoutMs)
+      }
+      const settle = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', aborted)
+        this.#pending.delete(id)
+      }
+      const fail = (error: unknown): void => {
+        settle()
+        reject(error)
+      }
+      const cancel = (reason: string): void => {
+        if (perRequest !== undefined) return perRequest.abort()
+        const cancelled = { requestId: id, reason }
+        this.#options
+          .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled })
+          // A connection that cannot take it is about to be closed, which ends the work as well.
+          .catch(() => undefined)
+      }
+      const timedOut = (limitMs: number): void => {
+        if (this.#holds > 0 && performance.now() < endsAt) return arm()
+        fail(new RpcTimeout(limitMs))
+        cancel('it took too long')
+      }
+      function aborted(): void {
+        fail(signal?.reason)
+        cancel('the caller cancelled it')
+      }
+      signal?.addEventListener('abort', aborted)
+      this.#pending.set(id, {
+        resolve(result) {
+          settle()
+          resolve(result)
+        },
+        reject: fail,
+        stirred: arm,
+        progressed: (progress) => {
+          arm()
+          if (onProgress !== undefined) this.#tell(onProgress, progress)
+        },
+      })
+      arm()
+      const message = {
+        jsonrpc: '2.0' as const,
+        id,
+        method,
+        params: this.#withMeta(params, wantsProgress ? id : undefined),
+      }
+      const sendOptions: TransportSendOptions = {
+        ...(headers === undefined ? {} : { headers }),
+        ...(perRequest === undefined ? {} : { requestSignal: perRequest.signal }),
+        onRequestStreamEnd: () => fail(new RpcClosed('ended the answer before it was complete')),
+      }
+      const notSent = (cause: unknown): void => fail(toSendError(cause, message))
+      try {
+        this.#options.send(message, sendOptions).catch(notSent)
+      } catch (cause) {
+        notSent(cause)
+      }
+    })
+  }
+
+  /** Takes a message that belongs to one of our requests; `false`: it is not ours. */
+  receive(message: JSONRPCMessage): boolean {
+    if ('method' in message) {
+      if (message.method !== 'notifications/progress') return false
+      const { progressToken, ...progress } = message.params ?? {}
+      const pending =
+        typeof progressToken === 'number' ? this.#pending.get(progressToken) : undefined
+      // Its shape is checked where somebody shows it; here it is a sign of life.
+      pending?.progressed(progress as Progress)
+      return typeof progressToken === 'number' && progressToken >= FIRST_ID
+    }
+    const { id } = message
+    if (typeof id !== 'number' || id < FIRST_ID) return false
+    const pending = this.#pending.get(id)
+    // An answer to what was cancelled or timed out meanwhile is of no use to anybody.
+    if (pending === undefined) return true
+    if ('error' in message) pending.reject(new RpcError(message.error))
+    else pending.resolve(message.result)
+    return true
+  }
+
+  /** Ends every request that waits, and each later one. */
+  close(reason: string): void {
+    this.#closeReason ??= reason
+    for (const { reject } of this.#pending.values()) reject(new RpcClosed(reason))
+  }
+
+  #tell(onProgress: (progress: Progress) => unknown, progress: Progress): void {
+    const told = async (): Promise<unknown> => onProgress(progress)
+    told().catch((error: unknown) => {
+      this.#options.onListenerError(new Error('onProgress failed', { cause: error }))
+    })
+  }
+
+  #withMeta(
+    params: Readonly<Record<string, unknown>>,
+    progressToken: number | undefined,
+  ): Record<string, unknown> {
+    const meta = this.#options.meta()
+    if (meta === undefined && progressToken === undefined) return params
+    const given = params['_meta']
+    const own = typeof given === 'object' && given !== null ? given : {}
+    const token = progressToken === undefined ? {} : { progressToken }
+    return { ...params, _meta: { ...meta, ...own, ...token } }
+  }
+}
+
+const SESSION_NOT_FOUND = -32_001
+
+const ErrorBody = z.looseObject({
+  error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }),
+})
+
+/** Why a message did not go out, or what it was answered with all the same. */
+function toSendError(cause: unknown, message: JSONRPCMessage): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  if (!isSerialisable(message)) return new RpcUnsendable(reason, { cause })
+  const text = cause instanceof SdkHttpError ? cause.data['text'] : undefined
+  const body = typeof text === 'string' ? parseErrorBody(text) : undefined
+  if (body !== undefined && body.code !== SESSION_NOT_FOUND) return new RpcError(body)
+  return new RpcSendError(reason, { cause })
+}
+
+function isSerialisable(message: JSONRPCMessage): boolean {
+  try {
+    JSON.stringify(message)
+    return true
+  } catch {
+    // That it throws is the answer.
+    return false
+  }
+}
+
+/** Some servers send their JSON-RPC errors with the status of an HTTP error. */
+function parseErrorBody(
+  text: string,
+): { code: number; message: string; data?: unknown } | undefined {
+  try {
+    return ErrorBody.parse(JSON.parse(text)).error
+  } catch {
+    // Something else is in the body, as an error page of a proxy.
+    return undefined
+  }
+}

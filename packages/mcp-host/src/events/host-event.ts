@@ -1,0 +1,40 @@
+import type { ListName } from '../inventory/inventory.ts'
+import type { ServerLogMessage } from '../requests/server-inbox.ts'
+import type { ServerSnapshot } from '../server/server-snapshot.ts'
+
+/** Something that happened in a host. */
+export type HostEvent =
+  | {
+      /** A server's state or lists changed. */
+      readonly type: 'server'
+      readonly server: ServerSnapshot
+    }
+  | {
+      /** A server's list was read again; how it is now comes as `server`. */
+      readonly type: 'list-changed'
+      readonly server: string
+      readonly list: ListName
+    }
+  | {
+      /** A resource that was subscribed to is not what it was. */
+      readonly type: 'resource-updated'
+      readonly server: string
+      readonly uri: string
+    }
+  | {
+      /** What had to be done at an address (URL elicitation) is done, as the server says. */
+      readonly type: 'elicitation-complete'
+      readonly server: string
+      readonly elicitationId: string
+    }
+  | ({
+      /** A server's log message. */
+      readonly type: 'log'
+    } & ServerLogMessage)
+  | {
+      /** A call that was refused and may be an attack: worth keeping. */
+      readonly type: 'security'
+      readonly server: string
+      readonly tool: string
+      readonly reason: string
+    }

@@ -1,0 +1,82 @@
+import type { Implementation } from '@modelcontextprotocol/client'
+
+import type { Environment } from './environment.ts'
+import { type Logger, silentLogger } from './logger.ts'
+import type { Guardian } from './process/guardian.ts'
+import { CLIENT_INFO } from './server/client-info.ts'
+import type { StartPolicy } from './server/server-group.ts'
+
+export interface MCPHostOptions {
+  /**
+   * Where `${NAME}` in the configuration comes from, mostly `process.env`. Servers see only a safe
+   * part of it (`PATH`, `HOME`, language, time zone) besides what is configured for them.
+   */
+  readonly env: Environment
+  /** Default: silent. */
+  readonly logger?: Logger
+  /** Default `all-or-nothing`. */
+  readonly startPolicy?: StartPolicy
+  /** From a server's launch to its first lists, in milliseconds; default 30,000. */
+  readonly startTimeoutMs?: number
+  /** How often a failed start is tried again, after 1 s, 2 s, … at most 30 s; default 3. */
+  readonly startRetries?: number
+  /** How long a server may be silent about a request, in milliseconds; default 60,000. */
+  readonly defaultToolTimeoutMs?: number
+  /** How long a request may take however much progress it reports, in milliseconds; default 600,000. */
+  readonly maxToolTimeoutMs?: number
+  /** How long a server may take to stop before it is killed, in milliseconds; default 10,000. */
+  readonly stopGraceMs?: number
+  /** Requests that one server has at a time; more wait, the urgent ones first; default 128. */
+  readonly maxConcurrentCalls?: number
+  /** Of prompts and resources; default 5 minutes and 1,000 entries, `false` for none. */
+  readonly cache?: CacheOptions | false
+  /** How the host introduces itself to servers. */
+  readonly clientInfo?: Implementation
+  /** Shared by several hosts of one process; default: one of its own, disposed with the host. */
+  readonly guardian?: Guardian
+}
+
+export interface CacheOptions {
+  /** How long an entry is fresh when its server does not say, in milliseconds. */
+  readonly ttlMs?: number
+  /** The least recently used go first. */
+  readonly maxEntries?: number
+}
+
+export type SettledOptions = Required<Omit<MCPHostOptions, 'cache' | 'guardian'>>
+
+/** Throws `RangeError` that names the option. One that is there and undefined is not there. */
+export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>): SettledOptions {
+  checkLimits(options)
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return {
+    logger: silentLogger,
+    startPolicy: 'all-or-nothing',
+    startTimeoutMs: 30_000,
+    startRetries: 3,
+    defaultToolTimeoutMs: 60_000,
+    maxToolTimeoutMs: 600_000,
+    stopGraceMs: 10_000,
+    maxConcurrentCalls: 128,
+    clientInfo: CLIENT_INFO,
+    ...(Object.fromEntries(given) as typeof options),
+  }
+}
+
+const LIMITS = [
+  ['startTimeoutMs', 1],
+  ['startRetries', 0],
+  ['defaultToolTimeoutMs', 1],
+  ['maxToolTimeoutMs', 1],
+  ['stopGraceMs', 0],
+  ['maxConcurrentCalls', 1],
+] as const
+
+function checkLimits(
+  options: Partial<Record<(typeof LIMITS)[number][0], number | undefined>>,
+): void {
+  for (const [name, least] of LIMITS) {
+    const value = options[name] ?? least
+    if (!(value >= least)) throw new RangeError(`${name} must be a number, at least ${least}`)
+  }
+}

@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest'
+
+import { eventually } from '../test/eventually.ts'
+import { HostStage } from '../test/host-stage.ts'
+import { textOf } from '../test/text-of.ts'
+import type { ServerConfig, StdioServerConfig } from './index.ts'
+
+type Servers = Record<string, ServerConfig>
+
+const calls = (stage: Pick<HostStage, 'workspace'>, env = {}): StdioServerConfig => ({
+  ...stage.workspace.fixture('calls', stage.workspace.path('log')),
+  env,
+})
+const named = (stage: Pick<HostStage, 'workspace'>, ...tools: string[]): StdioServerConfig =>
+  stage.workspace.fixture('named', ...tools)
+
+async function open(servers: (stage: HostStage) => Servers): Promise<HostStage> {
+  const stage = await HostStage.open()
+  await stage.host.initialize({ servers: servers(stage) })
+  return stage
+}
+
+/** A call that the server "it" keeps until it gets a signal. */
+const hold = (stage: HostStage): Promise<string> => stage.host.callTool('it.hold').then(textOf)
+
+describe('a reload', () => {
+  test('adds, removes and changes servers, and leaves the others alone', async () => {
+    const stage = await open((on) => ({
+      same: named(on, 'a'),
+      gone: named(on, 'b'),
+      other: named(on, 'c'),
+    }))
+    const before = { same: stage.find('same').pid, other: stage.find('other').pid }
+    const report = await stage.host.reload({
+      servers: { other: named(stage, 'd'), fresh: named(stage, 'e'), same: named(stage, 'a') },
+    })
+    expect(report).toEqual({
+      added: ['fresh'],
+      removed: ['gone'],
+      changed: ['other'],
+      unchanged: ['same'],
+    })
+    expect(stage.host.getTools().map(({ name, state }) => [name, state])).toEqual([
+      ['other', 'ready'],
+      ['fresh', 'ready'],
+      ['same', 'ready'],
+    ])
+    expect(stage.find('same').pid).toBe(before.same)
+    expect(stage.find('other').pid).not.toBe(before.other)
+    expect(await stage.say('other.d')).toBe('d')
+    expect(await stage.say('fresh.e')).toBe('e')
+    await expect(stage.host.callTool('other.c')).rejects.toThrow('there is no tool "other.c"')
+    await expect(stage.host.callTool('gone.b')).rejects.toThrow('there is no ')
+    await eventually(() => stage.workspace.processes().length === 3)
+  })
+
+  test('changes nothing when nothing changed', async () => {
+    const stage = await open((on) => ({ a: named(on, 'a') }))
+    const events: string[] = []
+    stage.host.on('server', ({ server }) => events.push(server.state))
+    const report = await stage.host.reload({ servers: { a: named(stage, 'a') } })
+    expect(report).toEqual({ added: [], removed: [], changed: [], unchanged: ['a'] })
+    expect(events).toEqual([])
+  })
+
+  test('sees what was changed in the object that was given before', async () => {
+    const stage = await HostStage.open()
+    const servers: Servers = { it: named(stage, 'a'), gone: named(stage, 'b') }
+    await stage.host.initialize({ servers })
+    servers['it'] = named(stage, 'c')
+    delete servers['gone']
+    expect(await stage.host.reload({ servers })).toMatchObject({
+      changed: ['it'],
+      removed: ['gone'],
+    })
+    const { env } = servers['it'] as { env: Record<string, string> }
+    env['NEW'] = '1'
+    expect(await stage.host.reload({ servers })).toMatchObject({ changed: ['it'] })
+    expect(await stage.host.reload({ servers })).toMatchObject({ unchanged: ['it'] })
+  })
+
+  test('changes nothing when the configuration is faulty, and tells all that is wrong', async () => {
+    const stage = await open((on) => ({ a: named(on, 'a') }))
+    const { pid } = stage.find('a')
+    const bad = {
+      'b.c': named(stage, 'x'),
+      d: { ...named(stage, 'x'), dependencies: ['nobody'] },
+    }
+    await expect(stage.host.reload({ servers: bad })).rejects.toMatchObject({
+      code: 'configuration',
+      faults: [{ path: 'servers.b.c' }, { path: 'servers.d.dependencies[0]' }],
+    })
+    const file = await stage.workspace.write('bad.json', '{ "servers": { "a": {')
+    await expect(stage.host.reload(file)).rejects.toMatchObject({ code: 'configuration' })
+    expect(stage.host.getTools()).toMatchObject([{ name: 'a', pid, state: 'ready' }])
+    expect(await stage.say('a.a')).toBe('a')
+  })
+
+  test('reads the file of the start again, or another from then on', async () => {
+    const stage = await HostStage.open()
+    const write = (file: string, ...tools: string[]): Promise<string> => {
+      const { command, args } = named(stage, ...tools)
+      return stage.workspace.write(file, { servers: { it: { command, args } } })
+    }
+    await stage.host.initialize(await write('mcp.json', 'one'))
+    await write('mcp.json', 'two')
+    expect(await stage.host.reload()).toMatchObject({ changed: ['it'] })
+    expect(stage.toolsOf('it')).toContain('two')
+
+    const other = await write('other.json', 'three')
+    await stage.host.reload(other)
+    expect(stage.toolsOf('it')).toContain('three')
+    await write('other.json', 'four')
+    await stage.host.reload()
+    expect(stage.toolsOf('it')).toContain('four')
+
+    // One that is not taken does not become the file to read again.
+    const bad = await stage.workspace.write('bad.json', '[]')
+    await expect(stage.host.reload(bad)).rejects.toMatchObject({ code: 'configuration' })
+    expect(await stage.host.reload()).toMatchObject({ unchanged: ['it'] })
+  })
+
+  test('lets a call that is under way on a changed server finish there', async () => {
+    const stage = await open((on) => ({ it: calls(on) }))
+    const { pid } = stage.find('it')
+    const held = hold(stage)
+    await eventually(async () => (await stage.workspace.lines('log')).includes('hold'))
+    await stage.host.reload({ servers: { it: calls(stage, { NEW: '1' }) } })
+    expect(stage.find('it').pid).not.toBe(pid)
+    expect(stage.workspace.processes()).toContain(pid)
+    // The new one answers; the old one is not asked for anything more.
+    expect(await stage.say('it.say', { text: 'new' })).toBe('new')
+    process.kill(pid ?? 0, 'SIGUSR2')
+    expect(await held).toBe('released')
+    await eventually(() => !stage.workspace.processes().includes(pid ?? 0))
+  })
+
+  test('lets a call that is under way on a removed server finish', async () => {
+    const stage = await open((on) => ({ it: calls(on) }))
+    const { pid = 0 } = stage.find('it')
+    const states: string[] = []
+    stage.host.on('server', ({ server }) => states.push(`${server.name} ${server.state}`))
+    const held = hold(stage)
+    await eventually(async () => (await stage.workspace.lines('log')).includes('hold'))
+    expect(await stage.host.reload({ servers: {} })).toMatchObject({ removed: ['it'] })
+    expect(stage.host.getTools()).toEqual([])
+    await expect(stage.host.callTool({ server: 'it', tool: 'say' })).rejects.toThrow(
+      'no server "it"',
+    )
+    process.kill(pid, 'SIGUSR2')
+    expect(await held).toBe('released')
+    await eventually(() => stage.workspace.processes().length === 0)
+    await eventually(() => states.length === 2)
+    expect(states).toEqual(['it stopping', 'it shutdown'])
+  })
+
+  test('gives the calls of a removed or changed server as long as that one may take', async () => {
+    const stage = await HostStage.open({ maxToolTimeoutMs: 50 })
+    const { host, workspace } = stage
+    const at = (log: string, more: object = {}): StdioServerConfig => ({
+      ...workspace.fixture('calls', workspace.path(log)),
+      ...more,
+    })
+    const patient = { timeoutMs: 60_000, maxTimeoutMs: 60_000 }
+    await host.initialize({
+      servers: {
+        removed: at('removed', patient),
+        changed: at('changed', patient),
+        hasty: at('hasty'),
+      },
+    })
+    const pids = ['removed', 'changed'].map((name) => stage.find(name).pid ?? 0)
+    const held = ['removed.hold', 'changed.hold'].map((tool) => host.callTool(tool).then(textOf))
+    const hasty = host
+      .callTool('hasty.hold', {}, { timeoutMs: 60_000 })
+      .catch((error: unknown) => error)
+    for (const log of ['removed', 'changed', 'hasty']) {
+      await eventually(async () => (await workspace.lines(log)).includes('hold'))
+    }
+    await host.reload({ servers: { changed: at('changed', { ...patient, env: { NEW: '1' } }) } })
+    // One with the limit of the host is ended; by then the others would be as well.
+    expect(await hasty).toMatchObject({ code: 'server-unavailable' })
+    for (const pid of pids) process.kill(pid, 'SIGUSR2')
+    expect(await Promise.all(held)).toEqual(['released', 'released'])
+  })
+
+  test('is over once the servers are there, each after what it depends on', async () => {
+    const stage = await open(() => ({}))
+    const lives = (name: string): StdioServerConfig =>
+      stage.workspace.fixture('lives', stage.workspace.path('log'), name)
+    await stage.host.reload({
+      servers: { top: { ...lives('top'), dependencies: ['base'] }, base: lives('base') },
+    })
+    const lines = await stage.workspace.lines('log')
+    expect(lines.indexOf('top starts')).toBeGreaterThan(lines.indexOf('base is listed'))
+    expect(stage.host.getTools().map(({ state }) => state)).toEqual(['ready', 'ready'])
+  })
+
+  test('with a server that cannot start succeeds, and that one is unavailable', async () => {
+    const stage = await open((on) => ({ it: named(on, 'a'), other: named(on, 'b') }))
+    const { pid } = stage.find('other')
+    const broken = { ...named(stage, 'a'), command: 'no-such-command' }
+    const report = await stage.host.reload({ servers: { it: broken, other: named(stage, 'b') } })
+    expect(report).toMatchObject({ changed: ['it'], unchanged: ['other'] })
+    expect(stage.find('it')).toMatchObject({
+      state: 'unavailable',
+      error: { code: 'server-startup', message: expect.stringContaining('not found on PATH') },
+    })
+    expect(stage.find('other')).toMatchObject({ state: 'ready', pid })
+    await expect(stage.host.callTool({ server: 'it', tool: 'a' })).rejects.toMatchObject({
+      code: 'server-unavailable',
+    })
+    await eventually(() => stage.workspace.processes().length === 1)
+    await stage.host.reload({ servers: { it: named(stage, 'a'), other: named(stage, 'b') } })
+    expect(await stage.say('it.a')).toBe('a')
+  })
+
+  test('during another comes after it', async () => {
+    const stage = await open(() => ({}))
+    const config = (...tools: string[]): { servers: Servers } => ({
+      servers: Object.fromEntries(tools.map((tool) => [tool, named(stage, tool)])),
+    })
+    const reports = await Promise.all([
+      stage.host.reload(config('a', 'b')),
+      stage.host.reload(config('b', 'c')),
+      stage.host.reload(config('c')),
+    ])
+    expect(reports).toMatchObject([
+      { added: ['a', 'b'], removed: [] },
+      { added: ['c'], removed: ['a'], unchanged: ['b'] },
+      { removed: ['b'], unchanged: ['c'] },
+    ])
+    expect(stage.host.getTools().map(({ name }) => name)).toEqual(['c'])
+    await eventually(() => stage.workspace.processes().length === 1)
+  })
+
+  test('of the same server during another leaves the last one, and no process besides', async () => {
+    const stage = await open((on) => ({ it: named(on, 'a') }))
+    const [second, third] = await Promise.all([
+      stage.host.reload({ servers: { it: named(stage, 'b') } }),
+      stage.host.reload({ servers: { it: named(stage, 'c') } }),
+    ])
+    expect([second.changed, third.changed]).toEqual([['it'], ['it']])
+    expect(await stage.say('it.c')).toBe('c')
+    await eventually(() => stage.workspace.processes().length === 1)
+  })
+
+  test('during the start comes after it', async () => {
+    const stage = await HostStage.open()
+    const starting = stage.host.initialize({ servers: { it: named(stage, 'a') } })
+    const report = await stage.host.reload({ servers: { it: named(stage, 'b') } })
+    await starting
+    expect(report).toMatchObject({ changed: ['it'] })
+    expect(await stage.say('it.b')).toBe('b')
+  })
+
+  test('is interrupted by a shutdown', async () => {
+    const stage = await open((on) => ({ it: named(on, 'a') }))
+    const silent = stage.workspace.fixture('silent')
+    const reloading = stage.host.reload({ servers: { it: silent, added: silent } })
+    await eventually(() => stage.workspace.processes().length === 3)
+    await stage.host.shutdown()
+    expect(await reloading).toMatchObject({ added: ['added'], changed: ['it'] })
+    expect(stage.workspace.processes()).toEqual([])
+    expect(stage.host.getTools().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
+    await expect(stage.host.reload({ servers: {} })).rejects.toThrow('the host is shut down')
+  })
+
+  test('forgets the metrics of removed servers', async () => {
+    const stage = await open((on) => ({ it: named(on, 'a') }))
+    await stage.host.callTool('it.a')
+    expect(Object.keys(stage.host.getMetrics().servers)).toEqual(['it'])
+    await stage.host.reload({ servers: {} })
+    expect(stage.host.getMetrics().servers).toEqual({})
+  })
+})

@@ -1,0 +1,277 @@
+import { describe, expect, test, vi } from 'vitest'
+
+import { eventually } from '../test/eventually.ts'
+import { HttpServer } from '../test/fixtures/http-server.ts'
+import { LEGACY, MODERN } from '../test/fixtures/memory-endpoint.ts'
+import { text } from '../test/fixtures/serve.ts'
+import { HostStage } from '../test/host-stage.ts'
+import type { RemoteServerConfig } from './index.ts'
+
+type Handlers = Parameters<typeof HttpServer.open>[0]
+
+const tools = (...names: string[]): Handlers => ({
+  'tools/list': () => ({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) }),
+})
+const config = (
+  server: HttpServer,
+  type: RemoteServerConfig['type'] = 'http',
+): RemoteServerConfig => ({
+  type,
+  url: server.url,
+  headers: {},
+})
+const connect = (server: HttpServer, more: Partial<RemoteServerConfig> = {}): Promise<HostStage> =>
+  HostStage.start(() => ({ it: { ...config(server), ...more } }))
+
+describe('an HTTP answer', () => {
+  /** A server whose tool "odd" answers as `answer` says, and whose tool "say" works. */
+  async function start(
+    answer: NonNullable<Handlers[string]>,
+    handlers: Handlers = {},
+  ): Promise<{ readonly stage: HostStage; readonly server: HttpServer }> {
+    const server = await HttpServer.open(
+      {
+        ...LEGACY,
+        ...tools('odd', 'say'),
+        'tools/call': (params, exchange) =>
+          params['name'] === 'say' ? text('fine') : answer(params, exchange),
+        ...handlers,
+      },
+      { type: 'http', hasSessions: true },
+    )
+    return { server, stage: await connect(server) }
+  }
+
+  test('404 with an error in it is that error, and no end of the session', async () => {
+    const error = { code: -32_602, message: 'no such thing' }
+    const { stage, server } = await start((_params, { id, response }) => {
+      response.writeHead(404).end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+    })
+    await expect(stage.host.callTool('it.odd')).rejects.toMatchObject({
+      name: 'ProtocolError',
+      rpcCode: -32_602,
+      message: 'it.odd was refused: no such thing',
+    })
+    expect(await stage.say('it.say')).toBe('fine')
+    expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
+    expect(server.count('initialize')).toBe(1)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['the words of the SDK', '{"error":{"code":-32001,"message":"Session not found"}}'],
+  ])(
+    '404 for the session, with %s in it, opens one new session for all calls',
+    async (_title, body) => {
+      const { stage, server } = await start(() => text('odd'))
+      server.goneBody = body
+      server.sessions.clear()
+      // None of them has reached a tool: also one that is not safe to repeat is made again.
+      const calls = ['it.say', 'it.odd', 'it.say'].map((tool) => stage.say(tool))
+      expect(await Promise.all(calls)).toEqual(['fine', 'odd', 'fine'])
+      expect(server.count('initialize')).toBe(2)
+      expect(server.sessions.size).toBe(1)
+      expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 1 })
+    },
+  )
+
+  test.each<[string, NonNullable<Handlers[string]>]>([
+    ['that breaks off', (_params, { response }) => void response.destroy()],
+    [
+      'that is a page',
+      (_params, { response }) => {
+        response.setHeader('content-type', 'text/html').end('<html></html>')
+      },
+    ],
+    ['429', (_params, { response }) => void response.writeHead(429).end('slow down')],
+    ['503', (_params, { response }) => void response.writeHead(503).end('<html></html>')],
+  ])('%s ends one call, and not the session of a server that lives', async (_title, answer) => {
+    const { stage, server } = await start(answer)
+    await expect(stage.host.callTool('it.odd')).rejects.toMatchObject({
+      name: 'ServerUnavailableError',
+      message: expect.stringContaining('the server "it" cannot be reached'),
+      tool: 'odd',
+    })
+    expect(await stage.say('it.say')).toBe('fine')
+    expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
+    expect(server.count('initialize')).toBe(1)
+  })
+
+  test('that breaks off makes the host ask whether the server lives', async () => {
+    const { stage, server } = await start((_params, { response }) => void response.destroy())
+    await stage.host.callTool('it.odd').catch(() => undefined)
+    await eventually(() => server.count('ping') === 1)
+    expect(stage.find('it').state).toBe('ready')
+  })
+
+  test('that breaks off, also to that question, makes the server unavailable', async () => {
+    const breakOff: NonNullable<Handlers[string]> = (_params, { response }) =>
+      void response.destroy()
+    const { stage } = await start(breakOff, { ping: breakOff })
+    await stage.host.callTool('it.odd').catch(() => undefined)
+    await eventually(() => stage.find('it').state === 'unavailable')
+    expect(stage.find('it').error?.message).toContain('the server "it" does not answer')
+    expect(stage.lines('will be restarted')).toHaveLength(1)
+  })
+})
+
+test('arguments that are no JSON are refused, and cost the server nothing', async () => {
+  const server = await HttpServer.open({
+    ...LEGACY,
+    ...tools('say'),
+    'tools/call': () => text('fine'),
+  })
+  const stage = await connect(server)
+  await expect(stage.host.callTool('it.say', { a: 1n }, { requestId: 'r' })).rejects.toMatchObject({
+    name: 'ValidationError',
+    message: expect.stringContaining('it.say: the arguments are no JSON'),
+    tool: 'say',
+    requestId: 'r',
+  })
+  expect(stage.host.getMetrics().servers['it']?.calls.inFlight).toBe(0)
+  expect(server.count('tools/call')).toBe(0)
+  expect(await stage.say('it.say')).toBe('fine')
+  expect(server.count('ping')).toBe(0)
+  expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
+})
+
+describe('the notices of a server of 2026-07-28', () => {
+  const uris = ['a:', 'b:', 'c:']
+  let reads = 0
+  const resources: Handlers = {
+    'resources/list': () => ({ resources: uris.map((uri) => ({ uri, name: uri })) }),
+    'resources/templates/list': () => ({ resourceTemplates: [] }),
+    'resources/read': ({ uri }) => {
+      reads += 1
+      return { contents: [{ uri, text: `${String(uri)} ${reads}` }], ttlMs: 60_000 }
+    },
+  }
+  const discover = (capabilities: object): Handlers => ({
+    'server/discover': (params) => ({
+      ...Object(MODERN['server/discover']?.(params)),
+      capabilities,
+    }),
+  })
+  const subscribed = (server: HttpServer): (readonly string[])[] =>
+    [...server.subscriptions].map((subscription) => subscription.uris)
+
+  test('come on one stream, however many resources are asked for at once', async () => {
+    const server = await HttpServer.open({ ...discover({ resources: {} }), ...resources })
+    const stage = await connect(server)
+    await Promise.all(uris.map((uri) => stage.host.subscribe(uri)))
+    await eventually(() => server.subscriptions.size === 1)
+    expect(subscribed(server)).toEqual([uris])
+    await stage.host.unsubscribe('b:')
+    await eventually(() => server.subscriptions.size === 1)
+    expect(subscribed(server)).toEqual([['a:', 'c:']])
+  })
+
+  test('end with the last subscription, where there is nothing else to tell', async () => {
+    const server = await HttpServer.open({ ...discover({ resources: {} }), ...resources })
+    const stage = await connect(server)
+    expect(server.subscriptions.size).toBe(0)
+    await stage.host.subscribe('a:')
+    expect(subscribed(server)).toEqual([['a:']])
+    await stage.host.unsubscribe('a:')
+    await eventually(() => server.subscriptions.size === 0)
+    expect(server.count('subscriptions/listen')).toBe(1)
+  })
+
+  test('that the server refuses are an error of the host, and are not asked for again', async () => {
+    const heard: unknown[] = []
+    const server: HttpServer = await HttpServer.open({
+      ...discover({ resources: {} }),
+      ...resources,
+      'subscriptions/listen': ({ notifications }, { id, response }) => {
+        const asked: string[] = Object(notifications).resourceSubscriptions
+        heard.push(asked)
+        if (asked.includes('b:')) throw new Error('not this one')
+        server.subscribe({ notifications }, { id, response })
+      },
+    })
+    const stage = await connect(server)
+    await stage.host.subscribe('a:')
+    await expect(stage.host.subscribe('b:')).rejects.toMatchObject({
+      name: 'ProtocolError',
+      code: 'protocol',
+      server: 'it',
+      message: expect.stringContaining('not this one'),
+    })
+    await stage.host.subscribe('c:')
+    expect(heard).toEqual([['a:'], ['a:', 'b:'], ['a:', 'c:']])
+  })
+
+  test('are asked for again when their stream breaks, and what was missed is read again', async () => {
+    const server = await HttpServer.open({
+      ...discover({ resources: { listChanged: true } }),
+      ...resources,
+    })
+    const stage = await connect(server)
+    await stage.host.subscribe('a:')
+    await stage.host.getResource('a:')
+    expect((await stage.host.getResource('a:'))._meta).toEqual({ 'mcp-host/cache': 'hit' })
+    await eventually(() => server.subscriptions.size === 1)
+    const lists = server.count('resources/list')
+    server.dropStreams()
+    await eventually(() => server.subscriptions.size === 0)
+    await eventually(() => server.subscriptions.size === 1)
+    expect(subscribed(server)).toEqual([['a:']])
+    await eventually(() => server.count('resources/list') > lists)
+    expect((await stage.host.getResource('a:'))._meta?.['mcp-host/cache']).toBeUndefined()
+    expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
+
+    const updates = stage.host.events({
+      signal: AbortSignal.timeout(5000),
+      types: ['resource-updated'],
+    })
+    server.notify('notifications/resources/updated', { uri: 'a:' })
+    expect((await updates.next()).value).toMatchObject({ server: 'it', uri: 'a:' })
+  })
+
+  test('are asked for until the server agrees again', async () => {
+    let refusals = 0
+    let isRefusing = false
+    const server: HttpServer = await HttpServer.open({
+      ...discover({ resources: { listChanged: true } }),
+      ...resources,
+      'subscriptions/listen': ({ notifications }, { id, response }) => {
+        if (isRefusing) {
+          refusals += 1
+          isRefusing = false
+          throw new Error('not now')
+        }
+        server.subscribe({ notifications }, { id, response })
+      },
+    })
+    const stage = await connect(server)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    isRefusing = true
+    server.dropStreams()
+    await eventually(() => server.subscriptions.size === 0)
+    await eventually(async () => {
+      await vi.advanceTimersByTimeAsync(100)
+      return server.subscriptions.size === 1
+    })
+    expect(refusals).toBe(1)
+    expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
+  })
+})
+
+test('a server of the older HTTP transport whose stream breaks is lost, and started again by its policy', async () => {
+  const server = await HttpServer.open(
+    { ...LEGACY, ...tools('say'), 'tools/call': () => text('fine') },
+    { type: 'sse' },
+  )
+  const stage = await HostStage.start(() => ({ it: config(server, 'sse') }))
+  expect(await stage.say('it.say')).toBe('fine')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  server.dropStreams()
+  const line = await eventually(() => stage.lines('will be restarted')[0])
+  expect(stage.find('it')).toMatchObject({ state: 'unavailable', tools: [] })
+  expect(server.count('initialize')).toBe(1)
+  await vi.advanceTimersByTimeAsync(Number(line.fields['delayMs']))
+  await eventually(() => stage.find('it').state === 'ready')
+  expect(await stage.say('it.say')).toBe('fine')
+  expect(stage.find('it').restarts).toBe(1)
+  expect(server.streams.size).toBe(1)
+})

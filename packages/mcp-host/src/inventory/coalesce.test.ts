@@ -1,0 +1,53 @@
+import { expect, test, vi } from 'vitest'
+
+import { coalesce } from './coalesce.ts'
+
+test('however many ask during a run, one more follows it', async () => {
+  const gates: PromiseWithResolvers<void>[] = []
+  const run = coalesce(
+    () => {
+      const gate = Promise.withResolvers<void>()
+      gates.push(gate)
+      return gate.promise
+    },
+    { gapMs: 1 },
+  )
+  const first = run()
+  const others = [run(), run(), run()]
+  expect(gates).toHaveLength(1)
+  gates[0]?.resolve()
+  await first
+  await vi.waitUntil(() => gates.length === 2)
+  gates[1]?.resolve()
+  await Promise.all(others)
+  expect(gates).toHaveLength(2)
+})
+
+test('a run that fails does not stop the next', async () => {
+  let count = 0
+  const run = coalesce(
+    async () => {
+      count += 1
+      if (count === 1) throw new Error('once')
+    },
+    { gapMs: 1 },
+  )
+  const [first, second] = [run(), run()]
+  await expect(first).rejects.toThrow('once')
+  await second
+  expect(count).toBe(2)
+})
+
+test('requests one after another do not make runs one after another', async () => {
+  vi.useFakeTimers()
+  let count = 0
+  const run = coalesce(async () => void (count += 1), { gapMs: 100 })
+  await run()
+  for (let i = 0; i < 50; i += 1) {
+    void run()
+    await vi.advanceTimersByTimeAsync(10)
+  }
+  vi.useRealTimers()
+  expect(count).toBeGreaterThan(3)
+  expect(count).toBeLessThan(8)
+})

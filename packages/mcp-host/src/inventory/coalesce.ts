@@ -1,0 +1,35 @@
+export interface CoalesceOptions {
+  /** From the end of a run to the next, in milliseconds; the first never waits. */
+  readonly gapMs: number
+}
+
+/**
+ * Makes many requests to run something into few runs: never two at once, never two in quick
+ * succession, and however many come meanwhile, one more follows. The promise is that of a run that
+ * began after the request.
+ */
+export function coalesce(
+  run: () => Promise<void>,
+  { gapMs }: CoalesceOptions,
+): () => Promise<void> {
+  let blocked: Promise<void> | undefined
+  let waiting: Promise<void> | undefined
+  const start = (): Promise<void> => {
+    waiting = undefined
+    const result = run()
+    // A failed run tells those who asked for it; it is no reason not to try again.
+    const free = result.catch(() => undefined).then(() => pause(gapMs))
+    blocked = free
+    void free.then(() => {
+      if (blocked === free) blocked = undefined
+    })
+    return result
+  }
+  return () => (blocked === undefined ? start() : (waiting ??= blocked.then(start)))
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+  })
+}

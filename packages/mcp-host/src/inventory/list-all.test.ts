@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+
+import { LEGACY, MemoryEndpoint, SILENCE } from '../../test/fixtures/memory-endpoint.ts'
+import { Connection } from '../connection/connection.ts'
+import { silentLogger } from '../logger.ts'
+import { listAll, type ListAllOptions } from './list-all.ts'
+
+const Item = z.looseObject({ name: z.string() })
+type Item = z.infer<typeof Item>
+
+/** Lists from a server that answers so; `warned` gets what was left out. */
+async function list(
+  answer: (cursor: unknown) => unknown,
+  options: Partial<ListAllOptions<Item>> = {},
+  warned: object[] = [],
+): Promise<string[]> {
+  const endpoint = new MemoryEndpoint({ ...LEGACY, 'items/list': ({ cursor }) => answer(cursor) })
+  const connection = await Connection.open(endpoint, {
+    clientInfo: { name: 'test', version: '1.0.0' },
+    capabilities: {},
+    era: 'legacy',
+    signal: new AbortController().signal,
+    onClose: () => undefined,
+    onError: () => undefined,
+    prepare: () => undefined,
+  })
+  const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) }
+  const items = await listAll(connection, logger, {
+    method: 'items/list',
+    field: 'items',
+    schema: Item,
+    keyOf: ({ name }) => name,
+    signal: new AbortController().signal,
+    timeoutMs: 1000,
+    ...options,
+  })
+  return [...items.keys()]
+}
+
+describe('a list', () => {
+  test('is that of all pages', async () => {
+    const pages: Record<string, object> = {
+      start: { items: [{ name: 'a' }], nextCursor: 'b' },
+      b: { items: [{ name: 'b' }, { name: 'c' }], nextCursor: 'c' },
+      c: { items: [{ name: 'd' }] },
+    }
+    const cursors: unknown[] = []
+    const names = await list((cursor) => {
+      cursors.push(cursor)
+      return pages[typeof cursor === 'string' ? cursor : 'start']
+    })
+    expect(names).toEqual(['a', 'b', 'c', 'd'])
+    expect(cursors).toEqual([undefined, 'b', 'c'])
+  })
+
+  test('leaves out what is faulty, taken or refused, each with a warning', async () => {
+    const warned: object[] = []
+    const items = [{ name: 'a' }, { name: 5 }, { name: 'a' }, { name: 'bad' }, null, { name: 'b' }]
+    const refuse = ({ name }: Item): string | undefined =>
+      name === 'bad' ? 'it is bad' : undefined
+    expect(await list(() => ({ items }), { refuse }, warned)).toEqual(['a', 'b'])
+    expect(warned).toMatchObject([
+      { list: 'items', issues: expect.any(Array) },
+      { list: 'items', item: 'a', reason: 'its name is taken' },
+      { list: 'items', item: 'bad', reason: 'it is bad' },
+      { list: 'items', issues: expect.any(Array) },
+    ])
+  })
+
+  test('is empty when the answer has none, or the server does not know the method', async () => {
+    expect(await list(() => ({}))).toEqual([])
+    expect(await list(() => ({ items: 'none' }))).toEqual([])
+    expect(await list(() => ({ error: { code: -32_601, message: 'no' } }))).toEqual([])
+  })
+
+  test('fails when the server refuses it, answers nonsense, or never ends it', async () => {
+    await expect(list(() => ({ error: { code: -32_603, message: 'ill' } }))).rejects.toThrow('ill')
+    await expect(list(() => 5)).rejects.toThrow()
+    await expect(list(() => ({ items: [], nextCursor: 5 }))).rejects.toThrow()
+    await expect(list(() => ({ items: [], nextCursor: 'again' }))).rejects.toThrow(
+      'the list of items has more than 1000 pages',
+    )
+  })
+
+  test('ends with the signal, or with the time for one page', async () => {
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(list(() => SILENCE, { signal })).rejects.toThrow('enough')
+    await expect(list(() => SILENCE, { timeoutMs: 20 })).rejects.toThrow('no answer within 20 ms')
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+
+import { isAllowed } from './tool-filter.ts'
+
+test('without a filter every tool is allowed', () => {
+  expect(isAllowed({}, 'any')).toBe(true)
+})
+
+test('a list of what is allowed excludes the rest, also when it is empty', () => {
+  expect(isAllowed({ allow: ['a'] }, 'a')).toBe(true)
+  expect(isAllowed({ allow: ['a'] }, 'b')).toBe(false)
+  expect(isAllowed({ allow: [] }, 'a')).toBe(false)
+})
+
+test('what is denied is not there, whatever is allowed', () => {
+  expect(isAllowed({ allow: ['*'], deny: ['a'] }, 'a')).toBe(false)
+  expect(isAllowed({ deny: ['a'] }, 'b')).toBe(true)
+})
+
+describe('a pattern', () => {
+  test.each([
+    ['read_*', 'read_file', true],
+    ['read_*', 'read_', true],
+    ['read_*', 'unread_file', false],
+    ['*_file', 'read_file', true],
+    ['*_file', 'read_files', false],
+    ['r*_*e', 'read_file', true],
+    ['*a*b*', 'xxaxxbxx', true],
+    ['*a*b*', 'xxbxxaxx', false],
+    ['*', '', true],
+    ['**', 'x', true],
+    ['a*a', 'a', false],
+    ['a*a', 'aa', true],
+    ['a*b*b', 'ab', false],
+    ['a.c', 'abc', false],
+    ['a?', 'ab', false],
+    ['read', 'READ', false],
+  ])('"%s" and the name "%s": %s', (pattern, name, matches) => {
+    expect(isAllowed({ allow: [pattern] }, name)).toBe(matches)
+  })
+
+  test('with many stars does not take long on a name that almost fits', () => {
+    expect(isAllowed({ allow: [`${'*a'.repeat(200)}b`] }, 'a'.repeat(100_000))).toBe(false)
+  })
+})

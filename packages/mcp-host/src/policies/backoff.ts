@@ -1,0 +1,24 @@
+export interface BackoffOptions {
+  /** The longest first pause, in milliseconds; it doubles with each attempt. */
+  readonly firstMs: number
+  /** No pause is longer, in milliseconds. */
+  readonly maxMs: number
+  /** At least 0, less than 1; default `Math.random`. */
+  readonly random?: (() => number) | undefined
+}
+
+/** Beyond it any pause is at its longest; it keeps a first pause of 0 from becoming `0 × ∞`. */
+const MAX_DOUBLINGS = 60
+
+/**
+ * How long to pause after a failed attempt, counted from 0, in milliseconds: exponential, with equal
+ * jitter. One half is fixed, because what crashed should rest for a while even when the die says 0;
+ * the other is random, so that many who failed at once do not come back at once.
+ */
+export function backoffMs(
+  attempt: number,
+  { firstMs, maxMs, random = Math.random }: BackoffOptions,
+): number {
+  const longest = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, MAX_DOUBLINGS))
+  return longest / 2 + (random() * longest) / 2
+}

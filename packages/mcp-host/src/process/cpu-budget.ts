@@ -1,0 +1,26 @@
+/** So much of a second's share may be saved up by idling, and then be used at once. */
+const MAX_SAVED_MS = 1000
+/** A debt is forgiven beyond what this long a pause pays, or one bad moment would silence for long. */
+const MAX_PAUSE_MS = 10_000
+
+/**
+ * Decides when a process must pause so that its use of the CPU stays, on average, at a share of
+ * one core: time brings in that share, running spends it, and who is in debt waits.
+ */
+export class CpuBudget {
+  readonly #share: number
+  #balanceMs: number
+
+  constructor(cpuPercent: number) {
+    this.#share = cpuPercent / 100
+    this.#balanceMs = MAX_SAVED_MS * this.#share
+  }
+
+  /** Whether it may run, after it used `usedMs` of CPU time in the last `elapsedMs`. */
+  spend(usedMs: number, elapsedMs: number): boolean {
+    const balanceMs = this.#balanceMs + elapsedMs * this.#share - usedMs
+    const lowestMs = -MAX_PAUSE_MS * this.#share
+    this.#balanceMs = Math.min(Math.max(balanceMs, lowestMs), MAX_SAVED_MS * this.#share)
+    return this.#balanceMs >= 0
+  }
+}

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { eventually } from '../../test/eventually.ts'
+import { openWorkspace } from '../../test/workspace.ts'
+import type { ResourceLimits } from '../config/mcp-config.ts'
+import { type Logger, silentLogger } from '../logger.ts'
+import { stopProcess } from '../stop/stop-process.ts'
+import { enforceLimits } from './enforce-limits.ts'
+import { Guardian } from './guardian.ts'
+import { readProcess, readTag, visitProcesses } from './process-table.ts'
+import { type GuardedProcess, spawnGuarded } from './spawn-guarded.ts'
+
+const FIXTURES = join(import.meta.dirname, '../../test/fixtures/nasty')
+
+/** More than a debt can last. */
+const PATIENCE_MS = 20_000
+
+async function start(name: string, limits: ResourceLimits, how: 'itself' | 'outside' = 'itself') {
+  const workspace = await openWorkspace()
+  const guardian = new Guardian()
+  onTestFinished(() => guardian[Symbol.asyncDispose]())
+  const program = [process.execPath, join(FIXTURES, `${name}.ts`), workspace.path('end')]
+  // Outside: in a session of its own, started by a program that does nothing else.
+  const wrapper =
+    how === 'itself' ? [] : ['/bin/sh', '-c', 'exec 3<&0; setsid "$@" <&3 & wait', 'sh']
+  const [command = '', ...args] = [...wrapper, ...program]
+  const env = { PATH: process.env['PATH'] }
+  const child = await spawnGuarded(guardian, { command, args, cwd: workspace.folder, env })
+  const reasons: string[] = []
+  const onExceeded = (reason: string): void => void reasons.push(reason)
+  const limit = enforceLimits(child, limits, { logger: silentLogger, onExceeded })
+  return { child, limit, reasons }
+}
+
+/** Whether everything that the fixture's program runs as is paused. */
+async function isPaused(child: GuardedProcess): Promise<boolean> {
+  const states: (string | undefined)[] = []
+  await visitProcesses((pid) => {
+    if (readTag(pid) === child.tag) states.push(readProcess(pid)?.state)
+  })
+  return states.length > 0 && states.every((state) => state === 'T')
+}
+
+test.each(['itself', 'outside'] as const)(
+  'a program that takes too much memory %s is killed, and it is said why',
+  async (how) => {
+    const { child, reasons } = await start('hoard', { memoryBytes: 200_000_000 }, how)
+    expect(await child.gone).toEqual({ code: null, signal: 'SIGKILL' })
+    expect(reasons).toEqual([
+      expect.stringMatching(/^used (?!200 )[2-9]\d\d MB, more than its limit of 200 MB$/),
+    ])
+  },
+)
+
+test.each(['itself', 'outside'] as const)(
+  'a program that takes too much CPU %s is paused now and then',
+  async (how) => {
+    const { child, reasons } = await start('burn', { cpuPercent: 10 }, how)
+    await eventually(() => isPaused(child), PATIENCE_MS)
+    await eventually(async () => !(await isPaused(child)), PATIENCE_MS)
+    await eventually(() => isPaused(child), PATIENCE_MS)
+    expect(reasons).toEqual([])
+  },
+  2 * PATIENCE_MS,
+)
+
+test.each(['itself', 'outside'] as const)(
+  'a program that takes CPU %s is not left paused when its limits end',
+  async (how) => {
+    const { child, limit } = await start('burn', { cpuPercent: 5 }, how)
+    await eventually(() => isPaused(child))
+    limit[Symbol.dispose]()
+    expect(await isPaused(child)).toBe(false)
+  },
+)
+
+test('a paused program can heed its stop at once', async () => {
+  const { child } = await start('burn', { cpuPercent: 5 })
+  await eventually(() => isPaused(child))
+  const stopped = stopProcess(child, { graceMs: 30_000 })
+  expect(await isPaused(child)).toBe(false)
+  expect(await stopped).toEqual({ code: 5, signal: null })
+})
+
+test('elsewhere than on Linux there is a warning, and no limit', async () => {
+  await using guardian = new Guardian()
+  const child = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env: process.env })
+  const warnings: string[] = []
+  const logger: Logger = { ...silentLogger, warn: (_, message) => void warnings.push(message) }
+  enforceLimits(child, { memoryBytes: 1 }, { logger, platform: 'darwin' })
+  expect(warnings).toEqual(['limits of memory and CPU are enforced only on Linux'])
+  child.stdin?.end()
+  expect(await child.gone).toEqual({ code: 0, signal: null })
+})

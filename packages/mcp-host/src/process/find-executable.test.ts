@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+
+import { findExecutable, type FindOptions } from './find-executable.ts'
+
+/** A file system with these programs alone. */
+const having =
+  (...files: readonly string[]): NonNullable<FindOptions['look']> =>
+  (file) =>
+    Promise.resolve(files.includes(file) ? 'executable' : 'none')
+
+describe('on Windows', () => {
+  const look = having(
+    'C:\\node\\npx',
+    'C:\\node\\npx.CMD',
+    'C:\\node\\node.EXE',
+    'C:\\node\\old.bat',
+    'C:\\other\\npx.EXE',
+    'C:\\other\\python3.11.EXE',
+    'C:\\srv\\bin\\run.EXE',
+    'C:\\srv\\node.EXE',
+  )
+  const find = (command: string, env: Record<string, string> = {}) =>
+    findExecutable(command, {
+      cwd: 'C:\\srv',
+      env: { Path: '.;C:\\node;C:\\other', PathExt: '.EXE;.CMD', ...env },
+      platform: 'win32',
+      look,
+    })
+
+  test.each([
+    ['node', 'C:\\node\\node.EXE'],
+    ['node.EXE', 'C:\\node\\node.EXE'],
+    ['python3.11', 'C:\\other\\python3.11.EXE'],
+    ['bin/run', 'C:\\srv\\bin\\run.EXE'],
+    ['.\\bin\\run', 'C:\\srv\\bin\\run.EXE'],
+    ['C:\\other\\npx', 'C:\\other\\npx.EXE'],
+  ])('the command %s is %s', async (command, file) => {
+    expect(await find(command)).toBe(file)
+  })
+
+  test('a name never means the file without an extension', async () => {
+    await expect(find('npx', { PathExt: '.COM' })).rejects.toThrow(
+      'the command "npx" was not found on PATH',
+    )
+  })
+
+  test('programs and batch files are looked for when PATHEXT says nothing', async () => {
+    const env = { Path: 'C:\\node' }
+    const options = { cwd: 'C:\\srv', env, platform: 'win32', look } as const
+    expect(await findExecutable('node', options)).toBe('C:\\node\\node.EXE')
+  })
+
+  test.each([['npx'], ['npx.CMD'], ['old.bat'], ['C:\\node\\npx']])(
+    'the batch file %s is refused, with what to write instead',
+    async (command) => {
+      await expect(find(command)).rejects.toMatchObject({
+        name: 'LaunchError',
+        message: expect.stringContaining(
+          `write "command": "cmd", "args": ["/c", ${JSON.stringify(command)}, …]`,
+        ),
+      })
+    },
+  )
+})
+
+test('elsewhere a command is its name alone, and PATH has its case', async () => {
+  const look = having('/bin/npx.cmd', '/bin/run', '/srv/bin/run')
+  const options = { cwd: '/srv', platform: 'linux', look } as const
+  const env = { PATH: 'bin:/bin', PATHEXT: '.cmd' }
+  expect(await findExecutable('run', { ...options, env })).toBe('/bin/run')
+  expect(await findExecutable('npx.cmd', { ...options, env })).toBe('/bin/npx.cmd')
+  await expect(findExecutable('npx', { ...options, env })).rejects.toThrow('not found on PATH')
+  await expect(findExecutable('run', { ...options, env: { Path: '/bin' } })).rejects.toThrow()
+})

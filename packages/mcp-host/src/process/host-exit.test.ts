@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { eventually } from '../../test/eventually.ts'
+import { isAlive } from '../../test/processes.ts'
+import { openWorkspace } from '../../test/workspace.ts'
+import { launch } from './launch.ts'
+
+const HOST = join(import.meta.dirname, '../../test/fixtures/nasty/ending-host.ts')
+
+test.each(
+  [
+    { fixture: 'stubborn', count: 2 },
+    { fixture: 'nasty/strays', count: 3 },
+  ].flatMap((row) => ['exit', 'throw', 'SIGTERM', 'SIGKILL'].map((way) => ({ ...row, way }))),
+)('nothing of $fixture is left when its host ends by $way', async ({ fixture, count, way }) => {
+  const workspace = await openWorkspace()
+  const { command, args } = workspace.fixture(fixture, workspace.path('pids'))
+  const host = launch(process.execPath, [HOST, way, command, ...args], {
+    env: { PATH: process.env['PATH'] },
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: false,
+  })
+  await eventually(async () => (await workspace.lines('pids')).length === count)
+  const pids = (await workspace.lines('pids')).map(Number)
+  expect(pids.filter(isAlive)).toHaveLength(count)
+  host.stdin?.end()
+  await once(host, 'exit')
+  await eventually(() => pids.filter(isAlive).length === 0)
+})

@@ -1,0 +1,113 @@
+import {
+  type ProcessRow,
+  readPageBytes,
+  readProcess,
+  readTag,
+  visitProcesses,
+} from './process-table.ts'
+
+/** How often the processes that are known are measured. */
+const MEASURE_MS = 100
+/** How often all processes are looked through for new ones. */
+const LOOK_MS = 1000
+
+/** What belongs together: a process group with all else that has the tag. */
+export interface Family {
+  readonly pid: number
+  readonly tag: string
+}
+
+export interface Measure {
+  /** Those that were there at the last look and still are. */
+  readonly members: readonly ProcessRow[]
+  /** Since the measure before, of all together. */
+  readonly usedCpuMs: number
+  readonly elapsedMs: number
+  /** Of all together; memory that two of them share counts twice. */
+  readonly residentBytes: number
+}
+
+interface Watched {
+  readonly family: Family
+  readonly onMeasure: (measure: Measure) => void
+  members: readonly ProcessRow[]
+  measuredAt: number
+  cpuMs: number
+}
+
+/**
+ * Measures families of processes from `/proc`, ten times a second, all of one host together: the
+ * whole table is read once a second, in between only what is known to belong to somebody. No timer
+ * runs while nothing is watched, and none keeps the host alive.
+ */
+export class ResourceWatch {
+  readonly #watched = new Map<number, Watched>()
+  #pageBytes: number | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isMeasuring = false
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  /** Calls back with every measure until disposed. */
+  watch(family: Family, onMeasure: (measure: Measure) => void): Disposable {
+    const watched = { family, onMeasure, members: [], measuredAt: performance.now(), cpuMs: 0 }
+    this.#watched.set(family.pid, watched)
+    this.#lookedAt = Number.NEGATIVE_INFINITY
+    this.#schedule()
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#watched.get(family.pid) === watched) this.#watched.delete(family.pid)
+        if (this.#watched.size > 0) return
+        clearTimeout(this.#timer)
+        this.#timer = undefined
+      },
+    }
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#isMeasuring || this.#watched.size === 0) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      void this.#measure()
+    }, MEASURE_MS).unref()
+  }
+
+  async #measure(): Promise<void> {
+    this.#isMeasuring = true
+    if (performance.now() - this.#lookedAt >= LOOK_MS) await this.#look()
+    this.#pageBytes ??= readPageBytes()
+    for (const watched of this.#watched.values()) measure(watched, this.#pageBytes)
+    this.#isMeasuring = false
+    this.#schedule()
+  }
+
+  async #look(): Promise<void> {
+    this.#lookedAt = performance.now()
+    const byTag = new Map(Array.from(this.#watched.values(), (one) => [one.family.tag, one]))
+    const found = new Map(Array.from(this.#watched.values(), (one) => [one, [] as ProcessRow[]]))
+    await visitProcesses((pid) => {
+      const row = readProcess(pid)
+      // Threads of the kernel are in group 0.
+      if (row === undefined || row.group === 0) return
+      const watched = this.#watched.get(row.group) ?? byTag.get(readTag(pid) ?? '')
+      if (watched !== undefined) found.get(watched)?.push(row)
+    })
+    for (const [watched, members] of found) watched.members = members
+  }
+}
+
+function measure(watched: Watched, pageBytes: number): void {
+  const now = performance.now()
+  const members = watched.members.flatMap((member) => {
+    const row = readProcess(member.pid)
+    return row?.startedAt === member.startedAt ? [row] : []
+  })
+  const sum = (of: (row: ProcessRow) => number): number =>
+    members.reduce((total, row) => total + of(row), 0)
+  const cpuMs = sum((row) => row.cpuMs)
+  const elapsedMs = now - watched.measuredAt
+  // The time of one that ended, and whose parent is not in the family, is no longer in the sum.
+  const usedCpuMs = Math.max(0, cpuMs - watched.cpuMs)
+  Object.assign(watched, { members, measuredAt: now, cpuMs })
+  const residentBytes = sum((row) => row.residentPages) * pageBytes
+  watched.onMeasure({ members, usedCpuMs, elapsedMs, residentBytes })
+}

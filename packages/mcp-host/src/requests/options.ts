@@ -1,0 +1,49 @@
+import type { Progress } from '@modelcontextprotocol/client'
+
+import type { CallPriority } from '../policies/call-queue.ts'
+
+export interface RequestOptions {
+  /** Its abort cancels the request at the server; the request then throws the signal's reason. */
+  readonly signal?: AbortSignal
+  /**
+   * How long the server may be silent, in milliseconds; default: that of the server, else of the
+   * host. Given alone it is also the most that the request may take.
+   */
+  readonly timeoutMs?: number
+  /** How long it may take however much progress it reports, in milliseconds. */
+  readonly maxTimeoutMs?: number
+  /** Goes with the errors and log lines of this request; `MCPHost.abort` knows it by this. */
+  readonly requestId?: string
+  /** Told what the server reports on the way. */
+  readonly onProgress?: (progress: Progress) => void
+  /** Who goes first when the server has as many requests as it may have; default `normal`. */
+  readonly priority?: CallPriority
+  /**
+   * How often it may be tried in all when the server goes away. Default: 3 for what is safe to
+   * repeat, which of tools are those that their server calls read-only or idempotent, else 1.
+   * Giving it says that this request is safe to repeat.
+   */
+  readonly retry?: { readonly attempts: number } | false
+  /** Goes to the server in the request's `_meta`, for example a trace context. */
+  readonly meta?: Readonly<Record<string, unknown>>
+}
+
+export interface CallToolOptions extends RequestOptions {
+  /** Throw a tool's own error (`isError`) as `ToolExecutionError`; default: it is a result. */
+  readonly throwToolErrors?: boolean
+  /**
+   * Hand over a result that asks for input (`resultType: "input_required"`, revision 2026-07-28)
+   * instead of asking the callback; the call is then made again with `input`.
+   */
+  readonly allowInputRequired?: boolean
+  /** The answers to an earlier result that asked for input, with the state that came with it. */
+  readonly input?: {
+    readonly inputResponses?: Readonly<Record<string, unknown>>
+    readonly requestState?: string
+  }
+}
+
+export interface CacheableOptions extends RequestOptions {
+  /** `use` what is fresh (default), `refresh` it, or `bypass` the cache altogether. */
+  readonly cache?: 'use' | 'refresh' | 'bypass'
+}

@@ -1,0 +1,131 @@
+/** How an argument is repeated in the headers of an HTTP request, as its schema's `x-mcp-header` asks. */
+export interface ParameterHeader {
+  /** From the arguments' root, by names of properties. */
+  readonly path: readonly string[]
+  readonly name: string
+}
+
+export type ParameterHeaders =
+  | { readonly kind: 'valid'; readonly headers: readonly ParameterHeader[] }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+type Schema = Readonly<Record<string, unknown>>
+
+const KEY = 'x-mcp-header'
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const TYPES: readonly unknown[] = ['string', 'integer', 'boolean']
+/** Where subschemas stand under names, besides `properties`. */
+const NAMED = ['patternProperties', 'dependentSchemas', '$defs', 'definitions']
+/** Where a subschema, or a list of them, stands. */
+const NESTED = [
+  'items',
+  'prefixItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'propertyNames',
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+]
+
+/**
+ * Which arguments of a tool go into headers (revision 2026-07-28, Streamable HTTP). A tool with a
+ * faulty declaration must not be offered at all.
+ */
+export function parameterHeaders(inputSchema: Schema): ParameterHeaders {
+  const headers: ParameterHeader[] = []
+  const reason = findFault(inputSchema, [], true, headers)
+  return reason === undefined ? { kind: 'valid', headers } : { kind: 'invalid', reason }
+}
+
+/** The headers of one call: null and absent arguments have none. */
+export function headersFor(
+  headers: readonly ParameterHeader[],
+  args: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    headers.flatMap(({ path, name }) => {
+      const value = path.reduce<unknown>((at, step) => (isSchema(at) ? at[step] : undefined), args)
+      const text = toText(value)
+      return text === undefined ? [] : [[`Mcp-Param-${name}`, encode(text)]]
+    }),
+  )
+}
+
+function findFault(
+  node: unknown,
+  path: readonly string[],
+  isReachable: boolean,
+  found: ParameterHeader[],
+): string | undefined {
+  if (Array.isArray(node)) {
+    return firstFault(node, (item) => findFault(item, path, isReachable, found))
+  }
+  if (!isSchema(node)) return undefined
+  if (KEY in node) {
+    const fault = declarationFault(node, path, isReachable, found)
+    if (fault !== undefined) return `${path.join('.')}: ${KEY} ${fault}`
+    found.push({ path, name: String(node[KEY]) })
+  }
+  return (
+    firstFault(entriesOf(node['properties']), ([name, child]) =>
+      findFault(child, [...path, name], isReachable, found),
+    ) ??
+    firstFault(NESTED, (key) => findFault(node[key], path, false, found)) ??
+    firstFault(NAMED, (key) =>
+      firstFault(entriesOf(node[key]), ([, child]) => findFault(child, path, false, found)),
+    )
+  )
+}
+
+function declarationFault(
+  { [KEY]: name, type }: Schema,
+  path: readonly string[],
+  isReachable: boolean,
+  found: readonly ParameterHeader[],
+): string | undefined {
+  if (!isReachable || path.length === 0) return 'stands where no single argument is meant'
+  if (typeof name !== 'string' || !TOKEN.test(name)) return 'is not the name of a header'
+  if (!TYPES.includes(type)) return 'is on an argument that is no string, integer or boolean'
+  const lower = name.toLowerCase()
+  const isTaken = found.some((other) => other.name.toLowerCase() === lower)
+  return isTaken ? `"${name}" is there twice` : undefined
+}
+
+function firstFault<Item>(
+  items: Iterable<Item>,
+  check: (item: Item) => string | undefined,
+): string | undefined {
+  for (const item of items) {
+    const fault = check(item)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function toText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value)
+  return undefined
+}
+
+/** Text that a header cannot carry as it is goes in Base64, between two marks. */
+function encode(text: string): string {
+  const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim()
+  if (isPlain && !/^=\?base64\?.*\?=$/.test(text)) return text
+  return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`
+}
+
+function entriesOf(value: unknown): readonly [string, unknown][] {
+  return isSchema(value) ? Object.entries(value) : []
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

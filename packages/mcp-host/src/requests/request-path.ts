@@ -1,0 +1,339 @@
+import type { Connection } from '../connection/connection.ts'
+import { RpcClosed, RpcError, RpcSendError, RpcTimeout } from '../connection/rpc.ts'
+import type { ErrorContext } from '../errors/mcp-host-error.ts'
+import { ProtocolError } from '../errors/protocol-error.ts'
+import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
+import { TimeoutError } from '../errors/timeout-error.ts'
+import type { Logger } from '../logger.ts'
+import type { CallMeter, CallOutcome } from '../metrics/call-meter.ts'
+import { backoffMs } from '../policies/backoff.ts'
+import { type CallQueue, QueueFullError } from '../policies/call-queue.ts'
+import type { CircuitBreaker } from '../policies/circuit-breaker.ts'
+import { pause } from '../policies/pause.ts'
+import { timeLimit } from '../policies/time-limit.ts'
+import type { RequestOptions } from './options.ts'
+import type { CausingCall } from './server-request.ts'
+import { toRequestError } from './to-request-error.ts'
+
+/** Attempts in all for what is safe to repeat. */
+const SAFE_ATTEMPTS = 3
+const RETRY_BACKOFF = { firstMs: 200, maxMs: 5000 }
+/** A server that asks for input this often in one request does not come to an end. */
+const MAX_INPUT_ROUNDS = 10
+const INTERNAL_ERROR = -32_603
+const FULL_QUEUE_RETRY_MS = 1000
+
+/** Where requests go; another connection after a restart. */
+export interface Live {
+  readonly connection: Connection
+  /** Aborted when the connection ends. */
+  readonly ended: AbortSignal
+  /** See `ServerInbox.during`. */
+  during<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result>
+  /** See `ServerInbox.answerAll`. */
+  answerAll(
+    inputRequests: Readonly<Record<string, unknown>>,
+    call: CausingCall,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>>
+}
+
+export interface RequestPathDeps {
+  readonly queue: CallQueue
+  readonly logger: Logger
+  /** The connection. Throws `ServerUnavailableError`, of this request, while there is none. */
+  readonly live: (request: Pick<ErrorContext, 'tool' | 'requestId'>) => Live
+  /**
+   * The server cannot be reached, or did not answer in time. `true`: it never saw the request, and
+   * is there again.
+   */
+  readonly onTrouble: (live: Live, error: RpcTimeout | RpcSendError) => Promise<boolean>
+  /** Whether the server is ready, now or within `limitMs` because it is being restarted. */
+  readonly comesBack: (limitMs: number, signal?: AbortSignal) => Promise<boolean>
+}
+
+export interface RequestPathOptions {
+  readonly server: string
+  /** In milliseconds. */
+  readonly timeoutMs: number
+  readonly maxTimeoutMs: number
+}
+
+export interface PathRequest {
+  readonly method: string
+  readonly params: Readonly<Record<string, unknown>>
+  /** What it is about, in words for errors and logs: the tool, the prompt, the resource. */
+  readonly subject: string
+  readonly tool?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly isSafeToRepeat: boolean
+  /** Hand over a result that asks for input, instead of having it answered. */
+  readonly allowInputRequired?: boolean
+  /** Of the server: it counts when nobody answers. */
+  readonly breaker: CircuitBreaker
+  /** Of the tool: it counts internal errors too. */
+  readonly toolBreaker?: CircuitBreaker
+  readonly meter: CallMeter
+  /** Checks the result. Throws what the caller shall see. */
+  readonly check: (result: unknown) => void
+}
+
+/**
+ * The way of every request to one server: whether it may go, when it goes, how long it may take,
+ * what is asked of the caller on the way, and what is counted at the end.
+ */
+export class RequestPath {
+  readonly #deps: RequestPathDeps
+  readonly #options: RequestPathOptions
+  #underWay = 0
+  #idle: (() => void) | undefined
+
+  constructor(deps: RequestPathDeps, options: RequestPathOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  /** Resolves once nothing is under way. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#underWay === 0) resolve()
+      else this.#idle = resolve
+    })
+  }
+
+  /** The result as received. Throws errors of ours, or the reason of the signal's abort. */
+  async run(request: PathRequest, options: RequestOptions): Promise<unknown> {
+    const { signal, retry: asked } = options
+    const safeAttempts = request.isSafeToRepeat ? SAFE_ATTEMPTS : 1
+    const attempts = asked === false ? 1 : (asked?.attempts ?? safeAttempts)
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#once(request, options)
+      } catch (error) {
+        // An open circuit, which says when to come back, is not to be hammered on.
+        const isTransient =
+          error instanceof ServerUnavailableError && error.retryAfterMs === undefined
+        if (attempt >= attempts || !isTransient) throw error
+        await pause(backoffMs(attempt - 1, RETRY_BACKOFF), signal)
+        const isBack = await this.#deps.comesBack(this.#limits(options).timeoutMs, signal)
+        signal?.throwIfAborted()
+        if (!isBack) throw error
+      }
+    }
+  }
+
+  async #once(request: PathRequest, options: RequestOptions): Promise<unknown> {
+    const { meter, breaker, toolBreaker, subject, tool } = request
+    const { requestId, signal } = options
+    const startedAt = performance.now()
+    meter.started()
+    this.#underWay += 1
+    let outcome: CallOutcome = 'refused'
+    let health: Health = 'unknown'
+    let hasEntered = false
+    let isSent = false
+    let isQueued = false
+    try {
+      this.#deps.live({ tool, requestId })
+      // Not to wait for a turn that will not come; the place of the one that may try is taken later.
+      if (breaker.state === 'open') this.#enter(breaker, request, requestId)
+      if (toolBreaker?.state === 'open') this.#enter(toolBreaker, request, requestId)
+      const turn = this.#turn(request, options)
+      if (turn !== undefined) await turn
+      isQueued = true
+      // Its wait may have been longer than its connection lived, or a circuit stayed closed.
+      const live = this.#deps.live({ tool, requestId })
+      this.#enter(breaker, request, requestId)
+      try {
+        if (toolBreaker !== undefined) this.#enter(toolBreaker, request, requestId)
+      } catch (error) {
+        breaker.abandoned()
+        throw error
+      }
+      hasEntered = true
+      outcome = 'error'
+      isSent = true
+      const result = await this.#exchange(live, request, options)
+      health = 'good'
+      request.check(result)
+      outcome = 'success'
+      return result
+    } catch (cause) {
+      if (cause instanceof QueueFullError) {
+        const retryAfterMs = FULL_QUEUE_RETRY_MS
+        const context = { server: this.#options.server, tool, requestId, cause, retryAfterMs }
+        throw new ServerUnavailableError(`${this.#name(subject)}: ${cause.message}`, context)
+      }
+      if (signal?.aborted === true) outcome = 'cancelled'
+      else if (isSent) health = healthOf(cause)
+      throw toRequestError(cause, { server: this.#options.server, subject, tool, requestId })
+    } finally {
+      if (isQueued) this.#deps.queue.leave()
+      if (hasEntered) {
+        settle(breaker, health === 'faulty' ? 'good' : health)
+        if (toolBreaker !== undefined) settle(toolBreaker, health === 'faulty' ? 'bad' : health)
+      }
+      const ms = performance.now() - startedAt
+      meter.ended(outcome, ms)
+      this.#underWay -= 1
+      if (this.#underWay === 0) this.#idle?.()
+      this.#deps.logger.debug(
+        { subject, requestId, outcome, durationMs: Math.round(ms * 10) / 10 },
+        'request ended',
+      )
+    }
+  }
+
+  /** Undefined when it may go at once. Its wait counts against the most that it may take. */
+  #turn({ subject, tool }: PathRequest, options: RequestOptions): Promise<void> | undefined {
+    const { queue } = this.#deps
+    const { signal, requestId, priority = 'normal' } = options
+    if (!queue.isFull) return queue.enter(priority, signal)
+    const { maxTimeoutMs } = this.#limits(options)
+    const limit = timeLimit(maxTimeoutMs)
+    const both = signal === undefined ? limit : AbortSignal.any([signal, limit])
+    return queue.enter(priority, both)?.catch((cause: unknown) => {
+      if (!limit.aborted || signal?.aborted === true) throw cause
+      const message = `${this.#name(subject)} did not get its turn within ${maxTimeoutMs} ms`
+      throw new TimeoutError(message, maxTimeoutMs, {
+        server: this.#options.server,
+        tool,
+        requestId,
+      })
+    })
+  }
+
+  /** Sends it, and again for as long as the server asks for input first. */
+  async #exchange(live: Live, request: PathRequest, options: RequestOptions): Promise<unknown> {
+    const { signal, requestId, meta } = options
+    const call: CausingCall = {
+      ...(requestId === undefined ? {} : { requestId }),
+      ...(request.tool === undefined ? {} : { tool: request.tool }),
+    }
+    let params = meta === undefined ? request.params : { ...request.params, _meta: meta }
+    const limits = this.#limits(options)
+    const endsAt = performance.now() + limits.maxTimeoutMs
+    for (let round = 0; ; round += 1) {
+      const { onProgress } = options
+      // What the first rounds took is missing to the last.
+      const maxTimeoutMs = round === 0 ? limits.maxTimeoutMs : endsAt - performance.now()
+      const sending = { ...limits, maxTimeoutMs, signal, onProgress, headers: request.headers }
+      const send = (to: Live): Promise<unknown> =>
+        to.during(call, () => to.connection.request(request.method, params, sending))
+      const result = await send(live).catch(async (error: unknown) => {
+        const isTrouble = error instanceof RpcTimeout || error instanceof RpcSendError
+        if (isTrouble && (await this.#deps.onTrouble(live, error)))
+          return send(this.#deps.live(call))
+        // The caller knows of one limit for all rounds.
+        const isLast = error instanceof RpcTimeout && error.limitMs === maxTimeoutMs
+        throw isLast ? new RpcTimeout(limits.maxTimeoutMs) : error
+      })
+      const isFinal = request.allowInputRequired === true || !asksForInput(result, live.connection)
+      if (isFinal) return result
+      if (round === MAX_INPUT_ROUNDS) {
+        throw new RpcError({ code: INTERNAL_ERROR, message: 'it asks for input without end' })
+      }
+      const { inputRequests = {}, requestState } = result
+      const inputResponses = await this.#ask(live, inputRequests, call, {
+        endsAt,
+        signal,
+        maxTimeoutMs: limits.maxTimeoutMs,
+      })
+      const state = requestState === undefined ? {} : { requestState }
+      params = {
+        ...request.params,
+        ...(meta === undefined ? {} : { _meta: meta }),
+        ...state,
+        inputResponses,
+      }
+    }
+  }
+
+  /** Answers what the server asks for, until the request is over for another reason. */
+  async #ask(
+    live: Live,
+    inputRequests: Readonly<Record<string, unknown>>,
+    call: CausingCall,
+    { endsAt, signal, maxTimeoutMs }: AskOptions,
+  ): Promise<Record<string, unknown>> {
+    const limit = timeLimit(endsAt - performance.now())
+    const over = AbortSignal.any([limit, live.ended, ...(signal === undefined ? [] : [signal])])
+    const ended = Promise.withResolvers<never>()
+    over.addEventListener('abort', () => ended.reject(over.reason))
+    try {
+      return await Promise.race([live.answerAll(inputRequests, call, over), ended.promise])
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (live.ended.aborted) throw new RpcClosed(live.connection.closeReason)
+      if (limit.aborted) throw new RpcTimeout(maxTimeoutMs)
+      const { server } = this.#options
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      const message = `${this.#name(call.tool ?? 'request')} asks for input that cannot be had: ${reason}`
+      throw new ProtocolError(message, undefined, { server, ...call, cause })
+    }
+  }
+
+  #limits({ timeoutMs, maxTimeoutMs }: RequestOptions): {
+    timeoutMs: number
+    maxTimeoutMs: number
+  } {
+    const limit = timeoutMs ?? this.#options.timeoutMs
+    const most = maxTimeoutMs ?? (timeoutMs === undefined ? this.#options.maxTimeoutMs : timeoutMs)
+    return { timeoutMs: Math.min(limit, most), maxTimeoutMs: most }
+  }
+
+  #enter(breaker: CircuitBreaker, request: PathRequest, requestId: string | undefined): void {
+    const entry = breaker.enter()
+    if (entry.kind === 'pass') return
+    const { subject, tool } = request
+    const seconds = Math.ceil(entry.retryAfterMs / 1000)
+    const message = `${this.#name(subject)} failed too often; it is tried again in ${seconds} s`
+    throw new ServerUnavailableError(message, {
+      server: this.#options.server,
+      tool,
+      requestId,
+      retryAfterMs: entry.retryAfterMs,
+    })
+  }
+
+  #name(subject: string): string {
+    return `${this.#options.server}.${subject}`
+  }
+}
+
+interface AskOptions {
+  readonly endsAt: number
+  readonly maxTimeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+interface InputRequired {
+  readonly inputRequests?: Readonly<Record<string, unknown>>
+  readonly requestState?: string
+}
+
+function asksForInput(result: unknown, { era }: Connection): result is InputRequired {
+  return (
+    era === 'modern' &&
+    typeof result === 'object' &&
+    result !== null &&
+    'resultType' in result &&
+    result.resultType === 'input_required'
+  )
+}
+
+/** `faulty`: it answers, but says itself that something in it is broken. */
+type Health = 'good' | 'faulty' | 'bad' | 'unknown'
+
+/** The end of a connection says nothing of the next one: a restart must not begin with refusals. */
+function healthOf(cause: unknown): Health {
+  if (cause instanceof RpcError && cause.code === INTERNAL_ERROR) return 'faulty'
+  if (cause instanceof RpcTimeout || cause instanceof RpcSendError) return 'bad'
+  return cause instanceof RpcClosed ? 'unknown' : 'good'
+}
+
+function settle(breaker: CircuitBreaker, health: Exclude<Health, 'faulty'>): void {
+  if (health === 'good') breaker.succeeded()
+  else if (health === 'bad') breaker.failed()
+  else breaker.abandoned()
+}

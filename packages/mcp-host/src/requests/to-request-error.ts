@@ -1,0 +1,44 @@
+import { RpcClosed, RpcError, RpcSendError, RpcTimeout, RpcUnsendable } from '../connection/rpc.ts'
+import { ProtocolError } from '../errors/protocol-error.ts'
+import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
+import { TimeoutError } from '../errors/timeout-error.ts'
+import { ValidationError } from '../errors/validation-error.ts'
+
+export interface FailedRequest {
+  readonly server: string
+  /** The tool, prompt or resource that was asked for. */
+  readonly subject: string
+  readonly tool: string | undefined
+  readonly requestId: string | undefined
+}
+
+/** What a failed request is to its caller: one of our errors, or the reason of its own abort. */
+export function toRequestError(
+  cause: unknown,
+  { server, subject, tool, requestId }: FailedRequest,
+): unknown {
+  const context = { server, tool, requestId, cause }
+  const name = `${server}.${subject}`
+  if (cause instanceof RpcTimeout) {
+    const message = `${name} did not answer within ${cause.limitMs} ms`
+    return new TimeoutError(message, cause.limitMs, context)
+  }
+  if (cause instanceof RpcError) {
+    return new ProtocolError(`${name} was refused: ${cause.message}`, cause.code, context)
+  }
+  if (cause instanceof RpcUnsendable) {
+    return new ValidationError(`${name}: the arguments are no JSON: ${cause.message}`, [], context)
+  }
+  if (cause instanceof RpcSendError) {
+    const message = `the server "${server}" cannot be reached: ${cause.message}`
+    return new ServerUnavailableError(message, context)
+  }
+  if (cause instanceof RpcClosed) {
+    const what = tool === undefined ? 'request' : 'tool'
+    const why = `the server "${server}" ${cause.message}`
+    const message = `${why}; whether the ${what} took effect is not known`
+    return new ServerUnavailableError(message, context)
+  }
+  // Its own abort, in the words of whoever aborted, or an error of ours that says all.
+  return cause
+}

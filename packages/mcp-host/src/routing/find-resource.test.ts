@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+
+import { findResource, type ResourceLists } from './find-resource.ts'
+
+const lists = (
+  name: string,
+  uris: readonly string[],
+  templates: readonly string[] = [],
+): ResourceLists => ({
+  name,
+  resources: new Map(uris.map((uri) => [uri, { uri, name: uri }])),
+  resourceTemplates: new Map(
+    templates.map((uriTemplate) => [uriTemplate, { uriTemplate, name: uriTemplate }]),
+  ),
+})
+
+test('a server that lists the URI goes before one with a template for it', () => {
+  const servers = [lists('a', [], ['x://{id}']), lists('b', ['x://1'])]
+  expect(findResource('x://1', servers)).toEqual([{ server: 'b', uri: 'x://1' }])
+})
+
+test('all that list it are named, in their order', () => {
+  const servers = [lists('b', ['x:']), lists('c', []), lists('a', ['x:'])]
+  expect(findResource('x:', servers)).toEqual([
+    { server: 'b', uri: 'x:' },
+    { server: 'a', uri: 'x:' },
+  ])
+})
+
+test('a URI that nobody lists goes to who has a template that it fits', () => {
+  const servers = [lists('a', ['y:'], ['x://{id}/b']), lists('b', ['z:'], ['x://{id}/c'])]
+  expect(findResource('x://1/c', servers)).toEqual([{ server: 'b', uri: 'x://1/c' }])
+})
+
+test.each([
+  ['x://{+path}', 'x://a/b', true],
+  ['x://{a}{b}/c{?d,e}', 'x://1/c', true],
+  ['x://{a}{b}/c{?d,e}', 'x://1/c?d=2', true],
+  ['x://{list*}/c', 'x://1,2/c', true],
+  ['x://*/{a}', 'x://1/2', false],
+  ['x://{a}/b', 'x://1/b/', false],
+  ['x://{a}/b', 'y://1/b', false],
+  ['x://{{a}}', 'x://1', false],
+])('the template "%s" and the URI "%s": %s', (template, uri, isFitting) => {
+  // The other one is asked when neither fits.
+  const servers = [lists('a', [], [template]), lists('b', [uri.slice(1)])]
+  expect(findResource(uri, servers).map(({ server }) => server)).toEqual(
+    isFitting ? ['a'] : ['a', 'b'],
+  )
+})
+
+test('a template of many expressions does not take long on a URI that almost fits', () => {
+  const servers = [lists('a', [], [`${'{a}{b}x'.repeat(200)}!`]), lists('b', [], ['{'.repeat(1e6)])]
+  expect(findResource('x'.repeat(100_000), servers)).toHaveLength(2)
+})
+
+test('a template that is none fits nothing', () => {
+  const servers = [lists('a', [], ['x://{id']), lists('b', [], ['x://{id}'])]
+  expect(findResource('x://1', servers)).toEqual([{ server: 'b', uri: 'x://1' }])
+})
+
+test('any other URI may be of all that have resources at all', () => {
+  const servers = [lists('a', ['y:']), lists('none', []), lists('b', [], ['t://{x}'])]
+  expect(findResource('x:', servers).map(({ server }) => server)).toEqual(['a', 'b'])
+  expect(findResource('x:', [lists('none', [])])).toEqual([])
+})
+
+test('the form with the name of a server means that server alone', () => {
+  const servers = [lists('a-1', ['x://1?q=ü']), lists('b', ['x://1?q=ü'])]
+  const address = `mcp://b/${encodeURIComponent('x://1?q=ü')}`
+  expect(findResource(address, servers)).toEqual([{ server: 'b', uri: 'x://1?q=ü' }])
+  expect(findResource('mcp://b/%E0%A4%A', servers)).toEqual([])
+})
+
+test('that form with the name of no server is a URI like any other', () => {
+  const servers = [lists('a', ['mcp://other/x'])]
+  expect(findResource('mcp://other/x', servers)).toEqual([{ server: 'a', uri: 'mcp://other/x' }])
+})

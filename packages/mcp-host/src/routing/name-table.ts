@@ -1,0 +1,34 @@
+/** A tool is known by the pair; how it is spelled elsewhere is a matter of tables. */
+export interface ToolIdentity {
+  readonly server: string
+  readonly tool: string
+}
+
+/** A prompt is known by the pair, as tools are. */
+export interface PromptIdentity {
+  readonly server: string
+  readonly prompt: string
+}
+
+export interface Named {
+  readonly server: string
+  /** The name that the server gave it. */
+  readonly name: string
+}
+
+/** From the name `{server}.{name}` to what it names. Names are looked up and never taken apart. */
+export class NameTable {
+  readonly #named = new Map<string, Named>()
+
+  /** Puts the names of one server in the place of those that it had before. */
+  update(server: string, names: Iterable<string>): void {
+    for (const [fullName, named] of this.#named) {
+      if (named.server === server) this.#named.delete(fullName)
+    }
+    for (const name of names) this.#named.set(`${server}.${name}`, { server, name })
+  }
+
+  find(fullName: string): Named | undefined {
+    return this.#named.get(fullName)
+  }
+}

@@ -1,0 +1,193 @@
+import {
+  type Implementation,
+  SseError,
+  type SubscriptionFilter,
+} from '@modelcontextprotocol/client'
+
+import { ArgumentValidator } from '../arguments/argument-validator.ts'
+import type { ServerConfig } from '../config/mcp-config.ts'
+import { clientCapabilities } from '../connection/client-capabilities.ts'
+import {
+  Connection,
+  type ConnectionOptions,
+  type EraChoice,
+  type ListenOptions,
+} from '../connection/connection.ts'
+import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
+import type { Logger } from '../logger.ts'
+import type { Live } from '../requests/request-path.ts'
+import { ServerInbox, type ServerInboxDeps } from '../requests/server-inbox.ts'
+import type { CausingCall } from '../requests/server-request.ts'
+import { createEndpoint, type Endpoint, type EndpointDeps } from '../transport/endpoint.ts'
+
+export interface LiveServerDeps extends EndpointDeps {
+  readonly logger: Logger
+  readonly inbox: ServerInboxDeps
+  /** Told after a list was read again. */
+  readonly onListed: (list: ListName) => void
+  /** Told once, when the connection ends for whatever reason. */
+  readonly onClose: (live: LiveServer) => void
+}
+
+export interface LiveServerOptions {
+  readonly name: string
+  readonly config: ServerConfig
+  readonly clientInfo: Implementation
+  readonly era: EraChoice
+  /** How long one page of a list may take, in milliseconds. */
+  readonly listTimeoutMs: number
+  readonly graceMs: number
+}
+
+/** The connection ended by itself; the message is why, as in `exited with code 1`. */
+export class EndedError extends Error {
+  override readonly name = 'EndedError'
+}
+
+/** A server while it is connected: one process or session, from its handshake to its end. */
+export class LiveServer implements Live {
+  readonly connection: Connection
+  readonly inventory: Inventory
+  readonly #inbox: ServerInbox
+  readonly #ended = new AbortController()
+  #validator = new ArgumentValidator()
+
+  private constructor(connection: Connection, inventory: Inventory, inbox: ServerInbox) {
+    this.connection = connection
+    this.inventory = inventory
+    this.#inbox = inbox
+  }
+
+  /** Connects and reads every list. Throws, with nothing left running, when any of it fails. */
+  static async open(
+    deps: LiveServerDeps,
+    options: LiveServerOptions,
+    signal: AbortSignal,
+  ): Promise<LiveServer> {
+    // Or a process would be launched to be ended at once.
+    signal.throwIfAborted()
+    const { logger, onListed, onClose } = deps
+    const { name, config, listTimeoutMs } = options
+    let live: LiveServer | undefined
+    const inbox = new ServerInbox(
+      {
+        ...deps.inbox,
+        onListChanged: (list) => {
+          deps.inbox.onListChanged(list)
+          void live?.inventory.changed(list)
+        },
+      },
+      { server: name, roots: config.roots ?? [] },
+    )
+    const connection = await connect(deps, options, signal, {
+      prepare: (client, hold) => inbox.prepare(client, hold),
+      onClose: () => {
+        if (live === undefined) return
+        live.inventory.close()
+        live.#ended.abort(new Error('the connection is closed'))
+        onClose(live)
+      },
+    })
+    const onChange = (list: ListName): void => {
+      // Schemas that are gone are let go of.
+      if (list === 'tools' && live !== undefined) live.#validator = new ArgumentValidator()
+      onListed(list)
+    }
+    const lists = { filter: config.tools ?? {}, timeoutMs: listTimeoutMs }
+    const inventory = new Inventory(connection, { logger, onChange }, lists)
+    live = new LiveServer(connection, inventory, inbox)
+    try {
+      await inventory.load(signal)
+      // It may have ended while nothing was waiting for an answer.
+      if (connection.closeReason !== undefined) throw new EndedError(connection.closeReason)
+      signal.throwIfAborted()
+      return live
+    } catch (error) {
+      await live.close()
+      throw error
+    }
+  }
+
+  /** Aborted when the connection ends. */
+  get ended(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  get validator(): ArgumentValidator {
+    return this.#validator
+  }
+
+  during<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result> {
+    return this.#inbox.during(call, run)
+  }
+
+  answerAll(
+    inputRequests: Readonly<Record<string, unknown>>,
+    call: CausingCall,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    return this.#inbox.answerAll(inputRequests, call, signal)
+  }
+
+  /**
+   * Asks for notices about lists and these resources. An older server gives those about lists
+   * unasked, and takes one resource at a time, which is not done here.
+   */
+  async listen(uris: readonly string[], options: ListenOptions): Promise<void> {
+    if (this.connection.era !== 'modern') return
+    const { tools, prompts, resources } = this.connection.capabilities
+    const filter: SubscriptionFilter = {
+      ...(tools?.listChanged === true ? { toolsListChanged: true } : {}),
+      ...(prompts?.listChanged === true ? { promptsListChanged: true } : {}),
+      ...(resources?.listChanged === true ? { resourcesListChanged: true } : {}),
+      ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : {}),
+    }
+    await this.connection.listen(filter, options)
+  }
+
+  /** Reads every list again, now or soon. Never throws. */
+  async relist(): Promise<void> {
+    const { inventory } = this
+    await Promise.all(LIST_NAMES.map((list) => inventory.changed(list)))
+  }
+
+  /** Ends the connection, and a process with all it started. Never throws. */
+  close(): Promise<void> {
+    return this.connection.close()
+  }
+}
+
+/**
+ * Opens a connection. A process that ends because it was asked for its revisions, as some old ones
+ * do, is started again and not asked.
+ */
+async function connect(
+  deps: LiveServerDeps,
+  { config, clientInfo, era, graceMs }: LiveServerOptions,
+  signal: AbortSignal,
+  listeners: Pick<ConnectionOptions, 'prepare' | 'onClose'>,
+): Promise<Connection> {
+  const capabilities = clientCapabilities(deps.inbox.answered, config.roots ?? [])
+  let endpoint = createEndpoint(deps, config, { graceMs })
+  const onError = (error: Error): void => {
+    deps.logger.warn({ err: error }, 'protocol fault')
+    // Its stream would be opened again as another session, which knows nothing of what was agreed.
+    if (error instanceof SseError) void endpoint.close()
+  }
+  const options = { clientInfo, capabilities, signal, onError, ...listeners }
+  try {
+    return await Connection.open(endpoint, { ...options, era })
+  } catch (error) {
+    const endedByItself = endpoint.isPipe && endpoint.exitCode !== undefined
+    if (era !== 'auto' || !endedByItself || signal.aborted) throw withReason(error, endpoint)
+    endpoint = createEndpoint(deps, config, { graceMs })
+    return Connection.open(endpoint, { ...options, era: 'legacy' }).catch((last: unknown) => {
+      throw withReason(last, endpoint)
+    })
+  }
+}
+
+/** The end of the process says more than what the SDK makes of it. */
+function withReason(error: unknown, { closeReason }: Endpoint): unknown {
+  return closeReason === undefined ? error : new EndedError(closeReason, { cause: error })
+}

@@ -1,0 +1,112 @@
+import type { LoggingLevel } from '@modelcontextprotocol/client'
+
+import type { Logger } from '../logger.ts'
+import { backoffMs } from '../policies/backoff.ts'
+import { pause } from '../policies/pause.ts'
+import type { LiveServer } from './live-server.ts'
+
+const LISTEN_BACKOFF = { firstMs: 500, maxMs: 30_000 }
+
+export interface NoticesDeps {
+  readonly logger: Logger
+  /** Ends all of it. */
+  readonly signal: AbortSignal
+  /** Notices were missed: what was listed or cached before may be out of date. */
+  readonly onMissed: (live: LiveServer) => void
+}
+
+/**
+ * What one server is asked to tell by itself: changes of lists and of resources, log messages. It
+ * is asked again after every restart, and when the stream of notices breaks.
+ */
+export class Notices {
+  readonly #deps: NoticesDeps
+  readonly #uris = new Set<string>()
+  #loggingLevel: LoggingLevel | undefined
+  /** One at a time: each asks for all, in the place of the one before. */
+  #listening: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: NoticesDeps) {
+    this.#deps = deps
+  }
+
+  /** How much it shall tell, also after restarts; undefined: as it likes. */
+  get loggingLevel(): LoggingLevel | undefined {
+    return this.#loggingLevel
+  }
+
+  /** A newer server is told with every call. */
+  async setLoggingLevel(live: LiveServer, level: LoggingLevel, timeoutMs: number): Promise<void> {
+    await this.#tellLoggingLevel(live, level, timeoutMs)
+    this.#loggingLevel = level
+  }
+
+  async subscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
+    if (live.connection.era === 'modern') {
+      await this.#listen(live, timeoutMs, uri)
+    } else {
+      await live.connection.request('resources/subscribe', { uri }, { timeoutMs })
+      this.#uris.add(uri)
+    }
+  }
+
+  async unsubscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
+    this.#uris.delete(uri)
+    if (live.connection.era === 'modern') await this.#listen(live, timeoutMs)
+    else await live.connection.request('resources/unsubscribe', { uri }, { timeoutMs })
+  }
+
+  /** Asks a fresh connection for all that is wanted. Never throws: without notices it is of use too. */
+  async resume(live: LiveServer, timeoutMs: number): Promise<void> {
+    const { era } = live.connection
+    const level = this.#loggingLevel
+    const asked =
+      era === 'modern'
+        ? [this.#listen(live, timeoutMs)]
+        : Array.from(this.#uris, (uri) =>
+            live.connection.request('resources/subscribe', { uri }, { timeoutMs }),
+          )
+    const told = level === undefined ? [] : [this.#tellLoggingLevel(live, level, timeoutMs)]
+    await Promise.all([...asked, ...told]).catch((error: unknown) => {
+      this.#deps.logger.warn({ err: error }, 'notices cannot be had')
+    })
+  }
+
+  /** Asks for all that is wanted, and for `more`, which is wanted from then on. */
+  #listen(live: LiveServer, timeoutMs: number, more?: string): Promise<void> {
+    const { signal } = this.#deps
+    const onEnd = (): void => void this.#listenAgain(live, timeoutMs)
+    const listening = this.#listening.then(async () => {
+      const uris = new Set(more === undefined ? this.#uris : [...this.#uris, more])
+      await live.listen([...uris], { signal, timeoutMs, onEnd })
+      if (more !== undefined) this.#uris.add(more)
+    })
+    // Its failure is the business of whoever asked.
+    this.#listening = listening.catch(() => undefined)
+    return listening
+  }
+
+  /** Until it works, or the connection is of no use itself. */
+  async #listenAgain(live: LiveServer, timeoutMs: number): Promise<void> {
+    const { signal, logger, onMissed } = this.#deps
+    for (let attempt = 0; ; attempt += 1) {
+      await pause(backoffMs(attempt, LISTEN_BACKOFF), signal)
+      if (signal.aborted || live.ended.aborted) return
+      try {
+        await this.#listen(live, timeoutMs)
+        return onMissed(live)
+      } catch (error) {
+        logger.debug({ err: error }, 'the stream of notices is still broken')
+      }
+    }
+  }
+
+  async #tellLoggingLevel(
+    { connection }: LiveServer,
+    level: LoggingLevel,
+    timeoutMs: number,
+  ): Promise<void> {
+    if (connection.era === 'modern' || connection.capabilities.logging === undefined) return
+    await connection.request('logging/setLevel', { level }, { timeoutMs })
+  }
+}

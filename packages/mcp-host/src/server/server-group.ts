@@ -1,0 +1,201 @@
+import { diffConfig } from '../config/diff-config.ts'
+import type { McpConfig, ServerConfig } from '../config/mcp-config.ts'
+import { timeLimit } from '../policies/time-limit.ts'
+import type { ServerClient } from './server-client.ts'
+import type { Server } from './server.ts'
+
+/**
+ * What one server's failed start means: `all-or-nothing` stops all and throws, `best-effort` goes
+ * on without it.
+ */
+export type StartPolicy = 'all-or-nothing' | 'best-effort'
+
+/** What became of the servers of a new configuration, by name. */
+export interface ReloadReport {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly changed: readonly string[]
+  readonly unchanged: readonly string[]
+}
+
+/** A server and what can be asked of it. */
+export interface Member {
+  readonly server: Server
+  readonly client: ServerClient
+}
+
+export interface ServerGroupDeps {
+  readonly create: (name: string, config: ServerConfig) => Member
+  /** Told when a server is in its place, or out of it for good. */
+  readonly onPlaced: (member: Member) => void
+}
+
+export interface ServerGroupOptions {
+  /** How long the calls of a server that is replaced or removed may still take, in milliseconds. */
+  readonly retireLimitMs: number
+}
+
+/** All servers of one configuration: started and stopped in the order of their dependencies. */
+export class ServerGroup {
+  readonly #deps: ServerGroupDeps
+  readonly #options: ServerGroupOptions
+  #members = new Map<string, Member>()
+  #config: McpConfig = { servers: {} }
+  /** Those whose successors are starting. */
+  readonly #replaced = new Set<string>()
+  /** Servers on their way out. */
+  readonly #retiring = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  #reloading: Promise<unknown> | undefined
+
+  constructor(deps: ServerGroupDeps, options: ServerGroupOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  get(name: string): Member | undefined {
+    return this.#members.get(name)
+  }
+
+  /** Those of a server's dependencies that are not ready. */
+  missing({ dependencies = [] }: ServerConfig): readonly string[] {
+    return dependencies.filter((name) => this.#members.get(name)?.server.state !== 'ready')
+  }
+
+  /** Starts those that only waited for `name`, which is ready now. */
+  wakeDependents(name: string): void {
+    for (const { server } of this.#members.values()) {
+      const waits = server.isWaitingForDependencies && this.missing(server.config).length === 0
+      if (!waits || server.config.dependencies?.includes(name) !== true) continue
+      if (this.#replaced.has(server.name)) continue
+      // Its failure is in its state and the log.
+      server.restart().catch(() => undefined)
+    }
+  }
+
+  /** In the order of the configuration. */
+  get members(): readonly Member[] {
+    return [...this.#members.values()]
+  }
+
+  /** Starts all at once, but none before those that it depends on. Throws what the first throws. */
+  async start(config: McpConfig, policy: StartPolicy): Promise<void> {
+    this.#config = config
+    for (const [name, server] of Object.entries(config.servers)) {
+      const member = this.#deps.create(name, server)
+      this.#members.set(name, member)
+      this.#deps.onPlaced(member)
+    }
+    const starts = this.#startInOrder(this.#members)
+    // Under `best-effort` a failure is logged by its server and stays visible in its state.
+    await (policy === 'best-effort' ? Promise.allSettled(starts) : Promise.all(starts))
+  }
+
+  /**
+   * Makes the group what `config` says. Servers that stay the same are not touched; what replaces
+   * another takes its place once it has started, or has failed to; calls under way are finished.
+   */
+  reload(config: McpConfig): Promise<ReloadReport> {
+    // One after the other: each sees what the one before has made.
+    const before = this.#reloading ?? Promise.resolve()
+    const reloaded = before.then(() => this.#reload(config))
+    const settled = reloaded
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#reloading === settled) this.#reloading = undefined
+      })
+    this.#reloading = settled
+    return reloaded
+  }
+
+  /** Stops all, none before those that depend on it. Never throws. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    if (this.#reloading !== undefined) await this.#reloading
+    const stops = new Map<string, Promise<void>>()
+    const stop = (name: string): Promise<void> => {
+      const known = stops.get(name)
+      if (known !== undefined) return known
+      const server = this.#members.get(name)?.server
+      const dependents = Object.entries(this.#config.servers)
+        .filter(([, { dependencies = [] }]) => dependencies.includes(name))
+        .map(([dependent]) => stop(dependent))
+      const stopNow = async (): Promise<void> => server?.stop()
+      const stopped = dependents.length === 0 ? stopNow() : Promise.all(dependents).then(stopNow)
+      stops.set(name, stopped)
+      return stopped
+    }
+    await Promise.all([...[...this.#members.keys()].map(stop), ...this.#retiring])
+  }
+
+  async #reload(config: McpConfig): Promise<ReloadReport> {
+    if (this.#stopping.signal.aborted) throw new Error('the host is shut down')
+    const report = diffConfig(this.#config, config)
+    const fresh = new Map<string, Member>()
+    const members = new Map<string, Member>()
+    for (const [name, server] of Object.entries(config.servers)) {
+      const kept = this.#members.get(name)
+      if (!report.unchanged.includes(name)) fresh.set(name, this.#deps.create(name, server))
+      const member = kept ?? fresh.get(name)
+      if (member !== undefined) members.set(name, member)
+    }
+    const removed = report.removed.flatMap((name) => this.#members.get(name) ?? [])
+    this.#members = members
+    this.#config = config
+    for (const name of report.changed) this.#replaced.add(name)
+    for (const name of report.added) {
+      const member = members.get(name)
+      if (member !== undefined) this.#deps.onPlaced(member)
+    }
+    for (const member of removed) this.#retire(member)
+    const { signal } = this.#stopping
+    const interrupt = (): void => {
+      for (const { server } of fresh.values()) void server.stop()
+    }
+    signal.addEventListener('abort', interrupt)
+    const starts = this.#startInOrder(fresh)
+    await Promise.all(
+      [...fresh].map(async ([name, member], index) => {
+        // A failure is in its state and the log.
+        await starts[index]?.catch(() => undefined)
+        const before = members.get(name)
+        if (before === undefined || before === member) return
+        members.set(name, member)
+        this.#replaced.delete(name)
+        this.#deps.onPlaced(member)
+        this.#retire(before)
+      }),
+    )
+    signal.removeEventListener('abort', interrupt)
+    return report
+  }
+
+  #retire({ server, client }: Member): void {
+    const retireLimitMs = Math.max(this.#options.retireLimitMs, server.config.maxTimeoutMs ?? 0)
+    const limit = AbortSignal.any([timeLimit(retireLimitMs), this.#stopping.signal])
+    const late = new Promise<void>((resolve) => {
+      if (limit.aborted) resolve()
+      limit.addEventListener('abort', () => resolve())
+    })
+    const retired = Promise.race([client.idle(), late]).then(() => server.stop())
+    this.#retiring.add(retired)
+    void retired.finally(() => this.#retiring.delete(retired))
+  }
+
+  /** Starts these, each after those of them and of the rest that it depends on. */
+  #startInOrder(members: ReadonlyMap<string, Member>): readonly Promise<void>[] {
+    const starts = new Map<string, Promise<void>>()
+    const start = (name: string): Promise<void> => {
+      const known = starts.get(name)
+      if (known !== undefined) return known
+      const member = members.get(name)
+      // One that runs already: it was waited for when it was started.
+      if (member === undefined) return Promise.resolve()
+      const { dependencies = [] } = member.server.config
+      const started = member.server.start(Promise.allSettled(dependencies.map(start)))
+      starts.set(name, started)
+      return started
+    }
+    return [...members.keys()].map(start)
+  }
+}

@@ -1,0 +1,50 @@
+import type { Transport } from '@modelcontextprotocol/client'
+
+import type { ServerConfig } from '../config/mcp-config.ts'
+import type { Logger } from '../logger.ts'
+import type { Environment } from '../environment.ts'
+import { childEnvironment } from '../process/child-environment.ts'
+import type { Guardian } from '../process/guardian.ts'
+import { openRemote } from './remote.ts'
+import { StdioTransport } from './stdio.ts'
+
+/** The way to one server: a process of ours or an address. It is used for one connection. */
+export interface Endpoint {
+  readonly transport: Transport
+  /** Whether messages go through the standard streams of a process. */
+  readonly isPipe: boolean
+  /** Of the server's process, from its start on. */
+  readonly pid: number | undefined
+  /** Why nothing more can come, as in `exited with code 1`; undefined while it is open. */
+  readonly closeReason: string | undefined
+  /** Of a process that ended by itself before `close`; null when a signal ended it. */
+  readonly exitCode: number | null | undefined
+  /** Ends the connection, and a process with all it started. Never throws. */
+  close(): Promise<void>
+}
+
+export interface EndpointDeps {
+  readonly guardian: Guardian
+  readonly logger: Logger
+  readonly env: Environment
+}
+
+export interface EndpointOptions {
+  /** How long a process may take to stop before it is killed, in milliseconds. */
+  readonly graceMs: number
+}
+
+/** Nothing is started or opened before the transport's `start`. */
+export function createEndpoint(
+  { guardian, logger, env }: EndpointDeps,
+  config: ServerConfig,
+  { graceMs }: EndpointOptions,
+): Endpoint {
+  if (config.type !== 'stdio') return openRemote(config)
+  const { command, args, cwd, limits } = config
+  const program = { command, args, cwd, env: childEnvironment(env, config.env) }
+  return new StdioTransport(
+    { guardian, logger },
+    { program, graceMs, ...(limits === undefined ? {} : { limits }) },
+  )
+}

@@ -1,0 +1,96 @@
+import {
+  type JSONRPCMessage,
+  type MessageExtraInfo,
+  parseJSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/client'
+
+/** The name of MCP among what may be spoken over a WebSocket. */
+const SUBPROTOCOL = 'mcp'
+/** How long the peer may take to agree to the end, in milliseconds. */
+const CLOSE_LIMIT_MS = 2000
+
+export interface WebSocketOptions {
+  /** Sent with the request that opens it. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** MCP over a WebSocket: one message per text frame. */
+export class WebSocketTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void
+
+  readonly #url: URL
+  readonly #options: WebSocketOptions
+  #socket: WebSocket | undefined
+  #closeReason: string | undefined
+  #hasEnded = false
+
+  constructor(url: URL, options: WebSocketOptions) {
+    this.#url = url
+    this.#options = options
+  }
+
+  /** Why nothing more can come; undefined while it is open. */
+  get closeReason(): string | undefined {
+    return this.#closeReason
+  }
+
+  /** Resolves once the socket is open; throws when it cannot be opened. */
+  async start(): Promise<void> {
+    // Node's WebSocket takes headers too, which the type of the web's does not know.
+    const init = { protocols: [SUBPROTOCOL], headers: this.#options.headers } as unknown as string
+    const socket = new WebSocket(this.#url, init)
+    this.#socket = socket
+    const opened = Promise.withResolvers<void>()
+    socket.addEventListener('open', () => opened.resolve())
+    socket.addEventListener('error', () => {
+      opened.reject(new Error(`no WebSocket could be opened at ${this.#url.host}`))
+    })
+    socket.addEventListener('message', ({ data }) => this.#receive(data))
+    socket.addEventListener('close', ({ code, reason }) => {
+      this.#closeReason ??= `closed the connection (${code}${reason === '' ? '' : `, ${reason}`})`
+      opened.reject(new Error(`${this.#url.host} ${this.#closeReason}`))
+      this.#end()
+    })
+    await opened.promise
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#socket?.readyState !== WebSocket.OPEN) throw new Error('the WebSocket is not open')
+    this.#socket.send(JSON.stringify(message))
+  }
+
+  async close(): Promise<void> {
+    this.#closeReason ??= 'was disconnected'
+    const socket = this.#socket
+    if (socket === undefined || socket.readyState === WebSocket.CLOSED) return
+    const closed = Promise.withResolvers<void>()
+    socket.addEventListener('close', () => closed.resolve())
+    // A peer that is gone answers nothing; what it may still send is of no use.
+    const late = setTimeout(() => {
+      this.#end()
+      closed.resolve()
+    }, CLOSE_LIMIT_MS)
+    socket.close(1000)
+    await closed.promise
+    clearTimeout(late)
+  }
+
+  /** Told once, though a late peer may still agree. */
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.onclose?.()
+  }
+
+  #receive(data: unknown): void {
+    try {
+      if (typeof data !== 'string') throw new Error('a binary frame is not a message')
+      this.onmessage?.(parseJSONRPCMessage(JSON.parse(data)))
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+}

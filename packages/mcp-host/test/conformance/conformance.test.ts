@@ -1,0 +1,93 @@
+// The suite's scenarios for clients, each against a host in a process of its own.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+/** The checks that each scenario makes, for each revision of the protocol. */
+const scored = {
+  '2025-11-25': {
+    initialize: 1,
+    tools_call: 2,
+    'elicitation-sep1034-client-defaults': 5,
+    'sse-retry': 3,
+  },
+  '2026-07-28': {
+    tools_call: 2,
+    'request-metadata': 8,
+    'sep-2322-client-request-state': 5,
+    'http-standard-headers': 10,
+    'http-custom-headers': 18,
+    'http-invalid-tool-headers': 12,
+    'json-schema-ref-no-deref': 1,
+  },
+}
+
+/** Those that the suite makes without counting them. */
+const unscored = {
+  '2025-11-25': { 'json-schema-2020-12-preservation': 9 },
+  '2026-07-28': { 'json-schema-2020-12-preservation': 9 },
+}
+
+/** OAuth: the library takes headers as they are configured, and asks nobody for a token. */
+const leftOut = /^auth\//
+
+const manifest = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/conformance/package.json',
+)
+const suite = join(dirname(manifest), 'dist/index.js')
+const client = `${process.execPath} ${join(import.meta.dirname, 'client.ts')}`
+
+/**
+ * What the suite prints. It is in a group of its own, to be ended with its client: its time limit
+ * ends the shell around a client that hangs, and not the client.
+ */
+async function runSuite(...args: string[]): Promise<string> {
+  const child = spawn(process.execPath, [suite, ...args], { detached: true })
+  onTestFinished(() => killGroup(child.pid))
+  let output = ''
+  const read = (chunk: Buffer): void => {
+    output += chunk.toString()
+  }
+  child.stdout.on('data', read)
+  child.stderr.on('data', read)
+  await once(child, 'close')
+  return output
+}
+
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL')
+  } catch {
+    // All of it has ended.
+  }
+}
+
+describe.each(['2025-11-25', '2026-07-28'] as const)('the conformance suite for %s', (revision) => {
+  test('has the scenarios below and those of authorization', async () => {
+    const list = await runSuite('list', '--requirements', revision)
+    const [, ofClients = ''] = list.split('Client scenarios')
+    const [required = '', reported = ''] = ofClients.split('Run and reported')
+    const names = [
+      ...required.matchAll(/- (\S+)/g),
+      ...reported.matchAll(/- (\S+) \[client\]/g),
+    ].map(([, name = '']) => name)
+    expect(names.filter((name) => leftOut.test(name)).length).toBeGreaterThan(10)
+    const all = { ...scored[revision], ...unscored[revision] }
+    expect(names.filter((name) => !leftOut.test(name))).toEqual(Object.keys(all))
+  })
+
+  const scenarios = Object.entries({ ...scored[revision], ...unscored[revision] })
+  for (const [scenario, checks] of scenarios) {
+    // It measures how soon the client comes back: a busy machine gets another chance.
+    const retry = scenario === 'sse-retry' ? 2 : 0
+    test(`${scenario} passes`, { timeout: 60_000, retry }, async () => {
+      const run = ['--command', client, '--scenario', scenario, '--spec-version', revision]
+      const output = await runSuite('client', ...run)
+      expect(output).toContain(`Passed: ${checks}/${checks}, 0 failed, 0 warnings`)
+      expect(output).toContain('OVERALL: PASSED')
+    })
+  }
+})

@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process'
+import {
+  cp,
+  glob,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+import manifest from '../package.json' with { type: 'json' }
+import { openWorkspace } from './workspace.ts'
+
+const PACKAGE = join(import.meta.dirname, '..')
+const ROOT = join(PACKAGE, '../..')
+const EXAMPLE = join(import.meta.dirname, 'fixtures/readme-example.ts')
+/** Only for what hangs: each program that is run here takes a second or two. */
+const TIMEOUT_MS = 60_000
+vi.setConfig({ testTimeout: 2 * TIMEOUT_MS, hookTimeout: 2 * TIMEOUT_MS })
+
+/** Compiles only if the types of both entries are really there, and not `any`. */
+const TYPED = `
+import { type CallToolOptions, MCPHost } from 'mcp-host'
+import { spawnGuarded, type SpawnOptions } from 'mcp-host/process'
+
+export const entries = { MCPHost, spawnGuarded }
+// @ts-expect-error A time is a number.
+export const call: CallToolOptions = { timeoutMs: 'soon' }
+// @ts-expect-error A program needs a folder and an environment too.
+export const program: SpawnOptions = { command: 'node' }
+`
+
+let scratch: string
+let project: string
+let installed: string
+
+// Packing happens in a copy, so that the sources stay as they are and two runs do not meet.
+beforeAll(async () => {
+  scratch = await realpath(await mkdtemp(join(tmpdir(), 'mcp-host-package-')))
+  const tarball = await pack(join(scratch, 'workspace'))
+  project = join(scratch, 'project')
+  installed = join(project, 'node_modules/mcp-host')
+  await install(tarball)
+})
+
+afterAll(() => rm(scratch, { recursive: true, force: true }))
+
+test.for(['example.mjs', 'example.ts'])(
+  'a fresh project with the package runs the example of the README as %s',
+  async (name) => {
+    const workspace = await openWorkspace()
+    const { command, args } = workspace.fixture('echo')
+    await workspace.write('mcp.json', { servers: { echo: { command, args } } })
+    await cp(EXAMPLE, join(project, name))
+
+    const output = await run(process.execPath, [join(project, name)], workspace.folder)
+    expect(output).toContain('echo is ready: echo, mail, old')
+    expect(output).toContain("[ { type: 'text', text: 'hello' } ]")
+    expect(workspace.processes()).toEqual([])
+  },
+)
+
+test('a strict TypeScript project gets the types of both entries, and libraries need not be skipped', async () => {
+  await cp(EXAMPLE, join(project, 'example.ts'))
+  await writeFile(join(project, 'typed.ts'), TYPED)
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2024',
+    strict: true,
+    noEmit: true,
+    types: ['node'],
+  }
+  const files = ['example.ts', 'typed.ts']
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+  await run(process.execPath, [compiler, '-p', '.'], project)
+})
+
+test('both entries load, and nothing else of the package can be imported', async () => {
+  const script = `
+    const { MCPHost } = await import('mcp-host')
+    const { spawnGuarded } = await import('mcp-host/process')
+    const inner = await import(['mcp-host', 'dist', 'host.js'].join('/')).catch(({ code }) => code)
+    console.log(typeof MCPHost, typeof spawnGuarded, inner)`
+  const output = await run(process.execPath, ['--input-type=module', '-e', script], project)
+  expect(output.trim()).toBe('function function ERR_PACKAGE_PATH_NOT_EXPORTED')
+})
+
+test('the packed manifest asks for exact versions of few packages, and for no broker or service', async () => {
+  const text = await readFile(join(installed, 'package.json'), 'utf8')
+  expect(text).not.toMatch(/catalog:|workspace:/)
+  const { dependencies, engines }: typeof manifest = JSON.parse(text)
+  expect(engines).toEqual(manifest.engines)
+  expect(Object.keys(dependencies)).toEqual(Object.keys(manifest.dependencies))
+  expect(Object.keys(dependencies).filter((name) => /nats|fastify|^@mcp-host/.test(name))).toEqual(
+    [],
+  )
+  for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+/)
+})
+
+test('each module comes with types, and with maps to sources that are in the package', async () => {
+  const modules = await filesOf('dist/**/*.js')
+  expect(modules).not.toEqual([])
+  for (const module of modules) {
+    const map = await readFile(join(installed, `${module}.map`), 'utf8')
+    const types = module.replace(/js$/, 'd.ts')
+    const typesMap = await readFile(join(installed, `${types}.map`), 'utf8')
+    await readFile(join(installed, types))
+    for (const source of [...sourcesOf(map), ...sourcesOf(typesMap)]) {
+      await readFile(join(installed, dirname(module), source))
+    }
+  }
+})
+
+test('the package has its licence and README, and no tests', async () => {
+  const files = await filesOf('**/*.*')
+  expect(files).toContain('README.md')
+  expect(await filesOf('LICENSE')).toEqual(['LICENSE'])
+  expect(files.filter((file) => /\.test\.|(^|\/)(test|fixtures)\/|tsconfig/.test(file))).toEqual([])
+})
+
+/** Packs a copy of the package in a workspace of its own. Answers with the tarball. */
+async function pack(workspace: string): Promise<string> {
+  const copy = join(workspace, 'packages/mcp-host')
+  const isOurs = (path: string): boolean => !['node_modules', 'dist'].includes(basename(path))
+  await cp(PACKAGE, copy, { recursive: true, filter: isOurs })
+  for (const file of ['pnpm-workspace.yaml', 'tsconfig.json', 'LICENSE']) {
+    await cp(join(ROOT, file), join(workspace, file))
+  }
+  await symlink(join(ROOT, 'node_modules'), join(workspace, 'node_modules'), 'junction')
+  await symlink(join(PACKAGE, 'node_modules'), join(copy, 'node_modules'), 'junction')
+  await run('pnpm', ['pack', '--pack-destination', scratch], copy)
+  return `${manifest.name}-${manifest.version}.tgz`
+}
+
+/**
+ * What an install would give: the package, and beside it only what its manifest asks for. Those
+ * are the workspace's own, for a test must not need a registry.
+ */
+async function install(tarball: string): Promise<void> {
+  await mkdir(installed, { recursive: true })
+  const target = join('project', 'node_modules', 'mcp-host')
+  await run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'], scratch)
+  await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module' }))
+
+  const packed: typeof manifest = JSON.parse(
+    await readFile(join(installed, 'package.json'), 'utf8'),
+  )
+  const links = [
+    ...Object.keys(packed.dependencies).map((name) => ({ name, from: PACKAGE })),
+    { name: '@types/node', from: ROOT },
+  ]
+  for (const { name, from } of links) {
+    const link = join(project, 'node_modules', name)
+    await mkdir(dirname(link), { recursive: true })
+    await symlink(await realpath(join(from, 'node_modules', name)), link, 'junction')
+  }
+}
+
+/** Gives back what it printed. Throws, with all of its output, when it fails. */
+async function run(program: string, args: readonly string[], cwd: string): Promise<string> {
+  // pnpm is a script on Windows, which only a shell can start.
+  const shell = process.platform === 'win32' && program === 'pnpm'
+  try {
+    const { stdout } = await promisify(execFile)(program, args, { cwd, shell, timeout: TIMEOUT_MS })
+    return stdout
+  } catch (error) {
+    // The compiler writes what is wrong to its standard output, which the error does not quote.
+    const { message, stdout } = Object(error)
+    throw new Error(`${message}\n${stdout}`, { cause: error })
+  }
+}
+
+async function filesOf(pattern: string): Promise<string[]> {
+  return Array.fromAsync(glob(pattern, { cwd: installed }))
+}
+
+function sourcesOf(map: string): string[] {
+  const { sources }: { sources: string[] } = JSON.parse(map)
+  return sources
+}

@@ -1,0 +1,231 @@
+// The same words with servers of both eras, over every transport.
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import {
+  type CallToolOptions,
+  MCPHost,
+  ProtocolError,
+  type ServerConfig,
+  type ServerRequest,
+  type ServerSnapshot,
+} from '../../src/index.ts'
+import { eventually } from '../eventually.ts'
+import { textOf } from '../text-of.ts'
+import { nodeServer } from './installed.ts'
+import { startPeer } from './start-peer.ts'
+
+const ROOT = 'file:///somewhere'
+
+const owner = new AsyncDisposableStack()
+const host = new MCPHost({ env: { PATH: process.env['PATH'] }, stopGraceMs: 500 })
+/** What the servers asked, the latest last. */
+const asked: ServerRequest[] = []
+const updated: string[] = []
+
+function answer(request: ServerRequest): unknown {
+  asked.push(request)
+  if (request.kind === 'elicitation') return { action: 'accept', content: { name: 'Ada' } }
+  const content = { type: 'text', text: 'serendipity' }
+  return { role: 'assistant', model: 'thinker', content }
+}
+
+beforeAll(async () => {
+  const stdio = (name: string): ServerConfig =>
+    nodeServer([join(import.meta.dirname, '../fixtures/peers', `${name}.ts`)], { roots: [ROOT] })
+  const remote = async (
+    type: 'http' | 'websocket',
+    name: string,
+    ...args: string[]
+  ): Promise<ServerConfig> => {
+    const url = await startPeer(owner, name, ...args)
+    return { type, url, headers: {}, roots: [ROOT] }
+  }
+  const [modernHttp, legacyHttp, modernSocket, legacySocket] = await Promise.all([
+    remote('http', 'modern-http'),
+    remote('http', 'legacy-http'),
+    remote('websocket', 'websocket'),
+    remote('websocket', 'websocket', 'legacy'),
+  ])
+  owner.defer(() => host.shutdown())
+  host.registerCallback(answer, ['sampling', 'elicitation', 'log'])
+  host.on('resource-updated', ({ server, uri }) => updated.push(`${server} ${uri}`))
+  await host.initialize({
+    servers: {
+      'modern-stdio': stdio('modern-stdio'),
+      'modern-http': modernHttp,
+      'modern-websocket': modernSocket,
+      'legacy-stdio': stdio('legacy-v1'),
+      'legacy-http': legacyHttp,
+      'legacy-websocket': legacySocket,
+    },
+  })
+}, 30_000)
+
+afterAll(() => owner.disposeAsync())
+
+const transports = ['stdio', 'http', 'websocket']
+const modern = transports.map((transport) => `modern-${transport}`)
+const legacy = transports.map((transport) => `legacy-${transport}`)
+
+function find(server: string): ServerSnapshot | undefined {
+  return host.getTools().find(({ name }) => name === server)
+}
+
+async function call(
+  server: string,
+  tool: string,
+  args: Readonly<Record<string, unknown>> = {},
+  options: CallToolOptions = {},
+): Promise<string> {
+  return textOf(await host.callTool({ server, tool }, args, options))
+}
+
+test.each(modern)('%s is found to speak 2026-07-28', (server) => {
+  expect(find(server)).toMatchObject({
+    state: 'ready',
+    era: 'modern',
+    protocolVersion: '2026-07-28',
+    serverInfo: { name: 'modern-peer', version: '2.0.0' },
+    instructions: 'Be modern.',
+  })
+})
+
+test.each(legacy)('%s is found to speak 2025-11-25', (server) => {
+  expect(find(server)).toMatchObject({
+    state: 'ready',
+    era: 'legacy',
+    protocolVersion: '2025-11-25',
+    serverInfo: { name: 'legacy-peer', version: '1.0.0' },
+    instructions: 'Be patient.',
+  })
+})
+
+test.each(modern)('%s gets the headers that its tools ask for', async (server) => {
+  // The server over HTTP refuses a call whose header is not there, or is not its argument.
+  expect(await call(server, 'route', { region: 'Łódź' })).toBe('Łódź')
+})
+
+describe.each([...modern, ...legacy])('with %s', (server) => {
+  test('a call goes there and back', async () => {
+    expect(await call(server, 'echo', { text: 'héllo\n' })).toBe('héllo\n')
+  })
+
+  test('progress arrives, all of it, in order', async () => {
+    const seen: unknown[] = []
+    const onProgress = (progress: unknown): void => void seen.push(progress)
+    expect(await call(server, 'count', { to: 3 }, { onProgress })).toBe('counted to 3')
+    expect(seen).toEqual(
+      [1, 2, 3].map((progress) => ({ progress, total: 3, message: `at ${progress}` })),
+    )
+  })
+
+  test('an abort reaches the call on the server', async () => {
+    const [, before] = (await call(server, 'slowness')).split(' ')
+    const abort = new AbortController()
+    const slow = call(server, 'slow', {}, { signal: abort.signal })
+    slow.catch(() => undefined)
+    await eventually(async () => (await call(server, 'slowness')) === `1 ${before}`)
+    abort.abort(new Error('enough'))
+    await expect(slow).rejects.toThrow('enough')
+    await eventually(async () => (await call(server, 'slowness')) === `0 ${Number(before) + 1}`)
+  })
+
+  test('elicitation gets its answer with the defaults of its form, and says which call it is for', async () => {
+    expect(await call(server, 'ask', {}, { requestId: 'q-1' })).toBe('accept: Countess Ada')
+    expect(asked.at(-1)).toMatchObject({
+      kind: 'elicitation',
+      server,
+      call: { requestId: 'q-1', tool: 'ask' },
+      params: { message: 'Who are you?', requestedSchema: { required: ['name'] } },
+    })
+  })
+
+  test('sampling gets its answer', async () => {
+    const content = JSON.parse(await call(server, 'sample'))
+    expect(content).toEqual({ type: 'text', text: 'serendipity' })
+    expect(asked.at(-1)).toMatchObject({
+      kind: 'sampling',
+      server,
+      params: { messages: [{ content: { text: 'Think of a word' } }], maxTokens: 10 },
+    })
+  })
+
+  test('it is told the roots that it is configured with', async () => {
+    expect(await call(server, 'roots')).toBe(ROOT)
+  })
+
+  test('what it logs is passed on', async () => {
+    await host.setLoggingLevel('info', server)
+    expect(await call(server, 'log')).toBe('logged')
+    await eventually(() =>
+      asked.some((request) => request.kind === 'log' && request.server === server),
+    )
+    expect(asked.findLast(({ kind }) => kind === 'log')).toMatchObject({
+      server,
+      level: 'warning',
+      logger: 'peer',
+      data: { said: 'in passing' },
+    })
+  })
+
+  test('a structured result is let through, and one that breaks its schema is not', async () => {
+    const good = await host.callTool({ server, tool: 'weigh' }, { honest: true })
+    expect(good.structuredContent).toEqual({ grams: 5 })
+    const bad = host.callTool({ server, tool: 'weigh' }, { honest: false })
+    await expect(bad).rejects.toThrow(ProtocolError)
+  })
+
+  test('tools that come and go are listed, and not', async () => {
+    const hasExtra = (): boolean =>
+      find(server)?.tools.some(({ name }) => name === 'extra') === true
+    expect(hasExtra()).toBe(false)
+    await call(server, 'toggle')
+    await eventually(hasExtra)
+    expect(await call(server, 'extra')).toBe('more')
+    await call(server, 'toggle')
+    await eventually(() => !hasExtra())
+  })
+
+  test('resources are listed and read, also those of a template', async () => {
+    expect(find(server)?.resources).toMatchObject([
+      { uri: 'counter://value', mimeType: 'text/plain' },
+    ])
+    expect(find(server)?.resourceTemplates).toMatchObject([{ uriTemplate: 'greeting://{name}' }])
+    const { contents } = await host.getResource({ server, uri: 'greeting://Bob' })
+    expect(contents).toMatchObject([{ uri: 'greeting://Bob', text: 'Hello, Bob!' }])
+  })
+
+  test('a change of a resource is told to whoever subscribed, and read anew', async () => {
+    const uri = 'counter://value'
+    const read = async (): Promise<unknown> => (await host.getResource({ server, uri })).contents[0]
+    const before = Number(Object(await read()).text)
+    await host.subscribe({ server, uri })
+    await call(server, 'touch')
+    await eventually(() => updated.includes(`${server} ${uri}`))
+    expect(await read()).toMatchObject({ text: String(before + 1) })
+    await host.unsubscribe({ server, uri })
+  })
+
+  test('prompts are listed, filled in and completed', async () => {
+    expect(find(server)?.prompts).toMatchObject([{ name: 'review' }])
+    const { messages } = await host.getPrompt({ server, prompt: 'review' }, { language: 'go' })
+    expect(messages).toMatchObject([{ content: { text: 'Review this go code.' } }])
+    const { completion } = await host.complete({
+      ref: { type: 'ref/prompt', name: `${server}.review` },
+      argument: { name: 'language', value: 'p' },
+    })
+    expect(completion.values).toEqual(['python'])
+  })
+
+  test('a template of resources is completed', async () => {
+    // Every one of these servers has such a template: the server has to be named.
+    const uri = `mcp://${server}/${encodeURIComponent('greeting://{name}')}`
+    const { completion } = await host.complete({
+      ref: { type: 'ref/resource', uri },
+      argument: { name: 'name', value: 'al' },
+    })
+    expect(completion.values).toEqual(['alan'])
+  })
+})

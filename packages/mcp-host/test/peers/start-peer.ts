@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+
+const fixtures = join(import.meta.dirname, '../fixtures/peers')
+
+/** Runs one of the peers that listen, for as long as `owner` lives; resolves with its URL. */
+export async function startPeer(
+  owner: AsyncDisposableStack,
+  name: string,
+  ...args: string[]
+): Promise<string> {
+  return run(owner, [join(fixtures, `${name}.ts`), ...args], {}, /\w+:\/\/\S+/)
+}
+
+/** Runs a program that takes its port from `PORT`; resolves with the port once it says it is `ready`. */
+export async function startOnPort(
+  owner: AsyncDisposableStack,
+  args: readonly string[],
+  ready: RegExp,
+): Promise<number> {
+  const port = await freePort()
+  await run(owner, args, { PORT: String(port) }, ready)
+  return port
+}
+
+/** Resolves with the first of its output that matches. */
+async function run(
+  owner: AsyncDisposableStack,
+  args: readonly string[],
+  env: object,
+  ready: RegExp,
+): Promise<string> {
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env } })
+  const exited = once(child, 'exit')
+  owner.defer(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  return new Promise((resolve, reject) => {
+    let output = ''
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString()
+      const [match] = ready.exec(output) ?? []
+      if (match !== undefined) resolve(match)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    void exited.then(() => reject(new Error(`${args.join(' ')} ended: ${output}`)))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

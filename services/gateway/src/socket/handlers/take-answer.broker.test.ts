@@ -1,0 +1,199 @@
+// Two sockets of one session on gateways of their own, over a real broker.
+import type { Bus } from '@mcp-host/bus'
+import type { Down, LogFact, SessionId, ToolCallId } from '@mcp-host/contracts'
+import { generationId, newEnvelope, newSessionId, toolCallId } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { Broker } from '@mcp-host/testkit'
+import { startBroker } from '@mcp-host/testkit'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { WebSocket } from 'ws'
+import { Connection } from '../connection.ts'
+import type { SocketDeps } from '../socket.ts'
+import { takeAnswer } from './take-answer.ts'
+
+let broker: Broker
+let buses: Bus[]
+beforeAll(async () => {
+  broker = await startBroker()
+  buses = [await broker.connect(), await broker.connect()]
+})
+afterAll(() => broker[Symbol.asyncDispose]())
+
+const requestedSchema = {
+  type: 'object',
+  properties: { name: { type: 'string' }, age: { type: 'integer' } },
+  required: ['name'],
+}
+
+let session: SessionId
+let call: ToolCallId
+let tabs: ReturnType<typeof openTab>[]
+let count: number
+beforeEach(async () => {
+  session = newSessionId()
+  count = 0
+  const generation = generationId(session, 0)
+  call = toolCallId(generation, 0)
+  const turn = await append({ kind: 'input', fact: { id: 'm1', text: 'hi' } })
+  const base = { turn, seen: turn, messageId: 'm1', orchestrator: 'o', epoch: 1 }
+  await append({ kind: 'turn', fact: { type: 'turn-claimed', ...base, generation } })
+  const block = { type: 'tool-call' as const, id: call, name: 'ask', arguments: {} }
+  await append({
+    kind: 'generation',
+    fact: { generation, outcome: 'completed', content: [block], provider: 'p', model: 'm' },
+  })
+  await append({
+    kind: 'tool',
+    fact: {
+      type: 'input-required',
+      call,
+      attempt: 1,
+      server: 'test',
+      tool: 'ask',
+      id: 'q1',
+      kind: 'elicitation',
+      mode: 'form',
+      message: 'who?',
+      requestedSchema,
+      expiresAt: 0,
+    },
+  })
+  tabs = buses.map(openTab)
+})
+
+async function append(fact: LogFact): Promise<number> {
+  const options = { envelope: newEnvelope('local'), messageId: `m${count++}` }
+  const { seq } = await (buses[0] as Bus).sessions.append(session, fact, options)
+  return seq
+}
+
+function openTab(bus: Bus) {
+  const frames: Down[] = []
+  // Only what answering uses.
+  const socket = {
+    bufferedAmount: 0,
+    send: (frame: string) => void frames.push(JSON.parse(frame) as Down),
+  } as unknown as WebSocket
+  const connection = new Connection(socket, { sessionId: session, userAgent: '', lastEventId: '' })
+  const logger = { info: () => undefined, warn: () => undefined } as unknown as Logger
+  const deps = { bus, logger } as unknown as SocketDeps
+  const answer = async (
+    action: 'accept' | 'decline' | 'cancel',
+    content?: Record<string, string | number>,
+    id = 'q1',
+  ): Promise<Down | undefined> => {
+    const given = content === undefined ? {} : { content }
+    await takeAnswer(deps, connection, { type: 'answer', payload: { id, action, ...given } })
+    return frames.at(-1)
+  }
+  return { answer }
+}
+
+const stored = async (): Promise<unknown[]> =>
+  (await (buses[0] as Bus).sessions.read(session, 0))
+    .filter(({ kind }) => kind === 'control')
+    .map(({ fact }) => fact)
+
+const accepted = { type: 'accepted', payload: { messageId: 'q1', duplicate: false } }
+const closed = (reason: string) => ({
+  type: 'error',
+  payload: {
+    code: 'not-found',
+    message: expect.stringContaining(reason),
+    field: 'payload.id',
+    retryable: false,
+    messageId: expect.any(String),
+  },
+})
+
+test('an answer is accepted once it is in the log', async () => {
+  expect(await tabs[0]?.answer('accept', { name: 'Ann', age: 7 })).toEqual(accepted)
+  const content = { name: 'Ann', age: 7 }
+  expect(await stored()).toEqual([{ type: 'input-answered', id: 'q1', action: 'accept', content }])
+})
+
+test('who says no need not fill in anything, and what was filled in is not kept', async () => {
+  expect(await tabs[0]?.answer('decline', { name: 'Ann' })).toEqual(accepted)
+  expect(await stored()).toEqual([{ type: 'input-answered', id: 'q1', action: 'decline' }])
+})
+
+test('an answer that does not fit is refused to its sender with all its faults, and the question stays open', async () => {
+  expect(await tabs[0]?.answer('accept', { age: 'old' })).toEqual({
+    type: 'error',
+    payload: {
+      code: 'invalid',
+      message: 'answer: name is needed; age must be a number',
+      field: 'payload.content.name',
+      retryable: false,
+      messageId: 'q1',
+    },
+  })
+  expect(await stored()).toEqual([])
+  expect(await tabs[1]?.answer('accept', { name: 'Ann' })).toEqual(accepted)
+})
+
+test('of two answers at the same time exactly one is accepted', async () => {
+  const frames = await Promise.all(
+    tabs.map((tab, index) => tab.answer('accept', { name: `${index}` })),
+  )
+  expect(new Set(frames.map((frame) => frame?.type))).toEqual(new Set(['accepted', 'error']))
+  const winner = frames.findIndex((frame) => frame?.type === 'accepted')
+  expect(frames[1 - winner]).toEqual(closed('answered already'))
+  expect((await stored())[0]).toMatchObject({ content: { name: `${winner}` } })
+})
+
+test('an answer to what was answered is refused', async () => {
+  await tabs[0]?.answer('accept', { name: 'Ann' })
+  expect(await tabs[1]?.answer('decline')).toEqual(closed('answered already'))
+  expect(await stored()).toHaveLength(1)
+})
+
+test('an answer that comes too late is refused', async () => {
+  await append({ kind: 'tool', fact: { type: 'input-closed', call, id: 'q1', reason: 'expired' } })
+  expect(await tabs[0]?.answer('decline')).toEqual(closed('not answered in time'))
+})
+
+test('an answer to nothing is refused', async () => {
+  expect(await tabs[0]?.answer('decline', undefined, 'q9')).toEqual(closed('no question "q9"'))
+})
+
+test('an answer that does not become readable is not waited for without end', async () => {
+  const bus = buses[0] as Bus
+  // A replica of the broker that has stopped following the others.
+  const behind = await bus.sessions.read(session, 0)
+  let reads = 0
+  const sessions = {
+    lastTurnEvent: () => bus.sessions.lastTurnEvent(session),
+    append: (...given: Parameters<Bus['sessions']['append']>) => bus.sessions.append(...given),
+    read: async () => {
+      if (++reads > 3) vi.setSystemTime(Date.now() + 10_000)
+      return behind
+    },
+  }
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const frame = await openTab({ sessions } as unknown as Bus).answer('decline')
+    expect(frame).toMatchObject({
+      type: 'error',
+      payload: { code: 'unavailable', retryable: true, messageId: 'q1' },
+    })
+    expect(await stored()).toHaveLength(1)
+  } finally {
+    vi.useRealTimers()
+  }
+}, 10_000)
+
+test('an answer begins no turn', async () => {
+  const bus = buses[0] as Bus
+  const inputs = new Set<string>()
+  const mine = Promise.withResolvers<void>()
+  await tabs[0]?.answer('decline')
+  await append({ kind: 'input', fact: { id: 'm2', text: 'more' } })
+  await using _consumer = await bus.sessions.consumeInputs(async (entry) => {
+    if (entry.session === session) inputs.add(entry.kind === 'input' ? entry.fact.id : entry.kind)
+    if (inputs.has('m2')) mine.resolve()
+    return 'done'
+  })
+  await mine.promise
+  expect(Array.from(inputs)).toEqual(['m1', 'm2'])
+})

@@ -1,0 +1,116 @@
+import type { ServedRequest } from '@mcp-host/bus'
+import type { SampleReply, SampleRequest } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { requestFields } from '@mcp-host/service'
+import type { WorkerEvents } from '../events.ts'
+import type { Model, ModelRequest } from '../model.ts'
+
+/** Conversations come first: beyond so much work of any kind servers have to wait. */
+const MAX_RUNNING = 32
+/** When the caller names no deadline. */
+const LIMIT_MS = 120_000
+/** What a reply may have beside the text, and fit into one message. In UTF-16 units. */
+const MAX_REPLY_LENGTH = 256 * 1024
+
+export interface SampleDeps {
+  readonly model: Model
+  readonly logger: Logger
+  readonly events: WorkerEvents
+  /** Work under way, to be waited for. */
+  readonly running: Set<Promise<unknown>>
+}
+
+/**
+ * Lets the model answer a server, as a whole. Throws `exhausted` when the worker has too much to do,
+ * `deadline`, or what the model failed with.
+ */
+export async function runSample(
+  deps: SampleDeps,
+  served: ServedRequest<SampleRequest>,
+): Promise<SampleReply> {
+  const { running } = deps
+  if (running.size >= MAX_RUNNING) {
+    throw new BusError('exhausted', 'the model has too much to do right now; try again later')
+  }
+  const reply = answer(deps, served)
+  // Whoever waits for the end of all work does not want to know how it ended.
+  const end = reply.catch(() => undefined)
+  running.add(end)
+  try {
+    return await reply
+  } finally {
+    running.delete(end)
+  }
+}
+
+async function answer(
+  { model, logger, events }: SampleDeps,
+  { request, envelope }: ServedRequest<SampleRequest>,
+): Promise<SampleReply> {
+  const { deadline = Date.now() + LIMIT_MS } = envelope
+  const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()))
+  const fields = { ...requestFields(envelope), component: 'sample' }
+  const done = events.generationStarted(model)
+  try {
+    const { text, stopReason } = await write(model, request, late, () => done.firstText())
+    done.ended('completed')
+    logger.info({ ...fields, action: 'end', stopReason, length: text.length }, 'sample ended')
+    return { model: model.model, role: 'assistant', content: { type: 'text', text }, stopReason }
+  } catch (err) {
+    done.ended('failed')
+    logger.warn({ ...fields, action: 'fail', err }, 'sample failed')
+    throw late.aborted ? new BusError('deadline', 'the model did not finish in time') : err
+  }
+}
+
+/** All the model writes until its end or the first limit. */
+async function write(
+  model: Model,
+  request: SampleRequest,
+  signal: AbortSignal,
+  onFirstText: () => void,
+): Promise<{ text: string; stopReason: SampleReply['stopReason'] }> {
+  const { maxTokens, stopSequences = [] } = request
+  let text = ''
+  let pieces = 0
+  for await (const part of model.stream(toModelRequest(request), { signal })) {
+    if (part.type !== 'text-delta' || part.text === '') continue
+    if (text === '') onFirstText()
+    const before = text.length
+    text += part.text
+    const stops = stopSequences
+      .filter((stop) => stop !== '')
+      .map((stop) => text.indexOf(stop, Math.max(0, before - stop.length)))
+      .filter((at) => at >= 0)
+    if (stops.length > 0) {
+      return { text: text.slice(0, Math.min(...stops)), stopReason: 'stopSequence' }
+    }
+    // A piece is at least one token: providers that do not count stop here.
+    if (++pieces >= maxTokens) return { text, stopReason: 'maxTokens' }
+    if (text.length >= MAX_REPLY_LENGTH) {
+      return { text: text.slice(0, MAX_REPLY_LENGTH).toWellFormed(), stopReason: 'maxTokens' }
+    }
+  }
+  signal.throwIfAborted()
+  return { text, stopReason: 'endTurn' }
+}
+
+function toModelRequest({
+  messages,
+  systemPrompt,
+  maxTokens,
+  temperature,
+  stopSequences,
+}: SampleRequest): ModelRequest {
+  return {
+    messages: messages.map(({ role, content }) =>
+      role === 'user' ? { role, text: content.text } : { role, content: [content] },
+    ),
+    tools: [],
+    maxTokens,
+    ...(systemPrompt === undefined ? {} : { system: systemPrompt }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(stopSequences === undefined ? {} : { stopSequences }),
+  }
+}

@@ -1,0 +1,112 @@
+import type { Bus, ServedRequest } from '@mcp-host/bus'
+import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
+import { BusError, runTool } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
+import { McpHostError } from 'mcp-host'
+import type { SupervisorEvents } from '../events.ts'
+import { startToolCall } from '../handlers/run-tool.ts'
+import type { RunningCalls } from '../input/running-calls.ts'
+
+export interface HostedServerDeps {
+  readonly bus: Bus
+  readonly logger: Logger
+  readonly events: SupervisorEvents
+  readonly calls: RunningCalls
+}
+
+/** One MCP server in a host of its own, so that servers can come and go one by one. */
+export class HostedServer implements AsyncDisposable {
+  readonly name: ServerName
+  readonly #deps: HostedServerDeps
+  readonly #host: MCPHost
+  readonly #running = new Set<Promise<void>>()
+  readonly #closed = new AbortController()
+  readonly #started: Promise<void>
+  readonly #followed: Promise<void>
+
+  /** Starts it; a failure shows in its state. `onChange` gets every state. */
+  constructor(
+    deps: HostedServerDeps,
+    host: MCPHost,
+    name: ServerName,
+    config: ServerConfig,
+    onChange: (snapshot: ServerSnapshot) => void,
+  ) {
+    this.#deps = deps
+    this.#host = host
+    this.name = name
+    // The other servers are not in this host: the placement waits for them.
+    const { dependencies: _, ...alone } = config
+    this.#started = host.initialize({ servers: { [name]: alone } }).catch((err: unknown) => {
+      const fields = { component: 'supervisor', action: 'initialize', server: name, err }
+      deps.logger.error(fields, 'could not start a server')
+    })
+    this.#followed = this.#follow(onChange)
+  }
+
+  /** As it is now; `onChange` may hear of it a little later. */
+  get snapshot(): ServerSnapshot | undefined {
+    return this.#host.getTools()[0]
+  }
+
+  /** Calls that are under way. */
+  get inFlight(): number {
+    return this.#running.size
+  }
+
+  /** Resolves once it is ready, or has failed to be. */
+  started(): Promise<void> {
+    return this.#started
+  }
+
+  /** Answers on the server's queue until disposed, while `isHeld` says so. */
+  serve(isHeld: () => boolean): Disposable {
+    return this.#deps.bus.serve(runTool, { server: this.name }, (served) => {
+      if (isHeld()) return this.run(served)
+      throw new BusError('unavailable', `the MCP server "${this.name}" is moving; try again`)
+    })
+  }
+
+  /** Takes a call, which waits until the server has started. */
+  run(served: ServedRequest<RunToolRequest>): { supervisor: string } {
+    const { bus, logger, events, calls } = this.#deps
+    const host: Pick<MCPHost, 'callTool'> = {
+      callTool: async (...call) => {
+        await this.#started
+        return this.#host.callTool(...call)
+      },
+    }
+    const deps = { bus, host, logger, events, running: this.#running, calls }
+    return startToolCall(deps, this.name, served)
+  }
+
+  /** Its process anew; calls under way fail. Throws `unavailable` when it does not become ready. */
+  async restart(): Promise<void> {
+    try {
+      await this.#host.restart(this.name)
+    } catch (error) {
+      if (!(error instanceof McpHostError)) throw error
+      throw new BusError('unavailable', error.message, { cause: error })
+    }
+  }
+
+  /** Resolves when all calls that were taken have ended. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  /** Ends the server; calls under way fail. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host.shutdown()
+    this.#closed.abort()
+    await this.#followed
+    await this.drained()
+  }
+
+  async #follow(onChange: (snapshot: ServerSnapshot) => void): Promise<void> {
+    for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
+      onChange(snapshot)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import type { Bus, CatalogView, Lease, LeaseView } from '@mcp-host/bus'
+import type { Logger } from '@mcp-host/service'
+import { pause } from './pause.ts'
+import type { Peers } from './peers.ts'
+import { turnMs } from './turns.ts'
+
+/** A server whose supervisor died without anybody seeing it is free after so long. */
+export const LEASE_TTL_MS = 5_000
+/** A view that lags or has missed something is not trusted for longer. */
+const TRUST_MS = 5_000
+const RETRY_MS = 100
+const AWAY_RETRY_MS = 500
+
+export interface ObtainLeaseDeps {
+  readonly bus: Bus
+  readonly catalog: CatalogView
+  readonly leases: LeaseView
+  readonly peers: Peers
+  readonly logger: Logger
+  /** The leftovers of a dead supervisor can go. */
+  readonly onDead: (supervisor: string) => void
+}
+
+/**
+ * Waits until this process has the lease: it is free, or its holder is dead. Outages of the broker only
+ * delay it. `onForeign` ends what this process may have left of an earlier lease: another has it now.
+ * Throws the signal's reason.
+ */
+export async function obtainLease(
+  deps: ObtainLeaseDeps,
+  key: string,
+  options: { signal: AbortSignal; onForeign: () => Promise<void> },
+): Promise<Lease> {
+  const { signal } = options
+  /** What was told since it last worked. */
+  const told = new Set<string>()
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      const lease = await tryToObtain(deps, key, options)
+      if (lease !== undefined) return lease
+      told.clear()
+    } catch (err) {
+      signal.throwIfAborted()
+      const message = err instanceof Error ? err.message : String(err)
+      const fields = { component: 'placement', action: 'lease', key, err }
+      if (!told.has(message)) deps.logger.warn(fields, 'trying again until it works')
+      told.add(message)
+      // The broker is away: there is nothing to be had until it is back.
+      await pause(AWAY_RETRY_MS, signal)
+    }
+  }
+}
+
+/** The lease, or `undefined` when it is worth another look. */
+async function tryToObtain(
+  deps: ObtainLeaseDeps,
+  key: string,
+  { signal, onForeign }: { signal: AbortSignal; onForeign: () => Promise<void> },
+): Promise<Lease | undefined> {
+  const { bus, catalog, leases } = deps
+  const options = { ttlMs: LEASE_TTL_MS }
+  const holder = leases.holders.get(key)?.holder
+  if (holder === undefined || holder === bus.id) {
+    await pause(turnMs(key, bus.id, catalog.entries.values()), signal)
+    const lease = await bus.leases.acquire(key, options)
+    // The view has not seen it yet.
+    if (lease === undefined) await pause(RETRY_MS, signal)
+    return lease
+  }
+  await onForeign()
+  const end = await endOf(deps, key, holder, signal)
+  if (end === 'changed') return undefined
+  const now = await bus.leases.holder(key)
+  if (end === 'dead' && now?.holder === holder) {
+    deps.onDead(holder)
+    await pause(turnMs(key, bus.id, catalog.entries.values(), holder), signal)
+    return bus.leases.take(key, now.revision, options)
+  }
+  return now === undefined ? bus.leases.acquire(key, options) : undefined
+}
+
+/** Waits for the holder to die or to lose the lease, or until the view is no longer trusted. */
+async function endOf(
+  { leases, peers }: ObtainLeaseDeps,
+  key: string,
+  holder: string,
+  signal: AbortSignal,
+): Promise<'dead' | 'changed' | 'unsure'> {
+  const end = Promise.withResolvers<'dead' | 'changed' | 'unsure'>()
+  const onAbort = (): void => end.reject(signal.reason)
+  signal.addEventListener('abort', onAbort)
+  const timer = setTimeout(() => end.resolve('unsure'), TRUST_MS)
+  try {
+    using _view = leases.onChange(() => {
+      if (leases.holders.get(key)?.holder !== holder) end.resolve('changed')
+    })
+    using _peer = peers.watch(holder, () => end.resolve('dead'))
+    if (leases.holders.get(key)?.holder !== holder) return 'changed'
+    if (signal.aborted) onAbort()
+    return await end.promise
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,52 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { watchFile } from './watch-file.ts'
+
+let folder: string
+let path: string
+let changes: number
+let watched: Disposable
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'watch-file-'))
+  path = join(folder, 'mcp.json')
+  await writeFile(path, 'one')
+  changes = 0
+  watched = watchFile(path, () => void changes++, vi.fn<() => void>())
+})
+afterEach(async () => {
+  watched[Symbol.dispose]()
+  await rm(folder, { recursive: true })
+})
+
+test('a file that is written anew is noticed, once', async () => {
+  await writeFile(path, 'two')
+  await vi.waitFor(() => expect(changes).toBe(1), { timeout: 5_000 })
+  await writeFile(path, 'three')
+  await vi.waitFor(() => expect(changes).toBe(2), { timeout: 5_000 })
+})
+
+test('a file that another is put in place of is noticed', async () => {
+  await writeFile(join(folder, 'draft'), 'two')
+  await rename(join(folder, 'draft'), path)
+  await vi.waitFor(() => expect(changes).toBe(1), { timeout: 5_000 })
+})
+
+test('what else happens in the folder, and a file written with the same content, are not', async () => {
+  const other = join(folder, 'other')
+  const onOther = vi.fn<() => void>()
+  using _other = watchFile(other, onOther, vi.fn<() => void>())
+  await writeFile(path, 'one')
+  await writeFile(other, 'two')
+  // Both look at the same moment.
+  await vi.waitFor(() => expect(onOther).toHaveBeenCalledOnce(), { timeout: 5_000 })
+  expect(changes).toBe(0)
+})
+
+test('a folder that cannot be watched is told, and nothing is thrown', () => {
+  const onFailure = vi.fn<(error: unknown) => void>()
+  watchFile(join(folder, 'nowhere', 'mcp.json'), () => undefined, onFailure)
+  expect(onFailure).toHaveBeenCalledOnce()
+})

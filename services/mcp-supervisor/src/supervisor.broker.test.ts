@@ -1,0 +1,118 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Bus } from '@mcp-host/bus'
+import { newEnvelope, supervisorControl } from '@mcp-host/contracts'
+import type { Service, ServiceDeps } from '@mcp-host/service'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSupervisor } from './supervisor.ts'
+
+const RESERVED = { servers: { files: { command: 'node' } } }
+
+let stack: AsyncDisposableStack
+let broker: Broker
+let bus: Bus
+let mcpJsonPath: string
+beforeEach(async () => {
+  stack = new AsyncDisposableStack()
+  mcpJsonPath = join(stack.use(await testFolder()).path, 'mcp.json')
+  broker = stack.use(await startBroker())
+  bus = await broker.connect()
+})
+afterEach(() => stack.disposeAsync())
+
+const write = (config: object) => writeFile(mcpJsonPath, JSON.stringify(config))
+
+function start(on: Bus = bus): Promise<Service> {
+  const quiet = (): void => undefined
+  const logger = { info: quiet, warn: quiet, error: quiet }
+  // Of the logger it uses no more than this, and nothing of how services are watched.
+  const deps = { bus: on, logger, metrics: new Registry() } as unknown as ServiceDeps
+  const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000 }
+  return createSupervisor(deps, { mcpJsonPath, maxSessionProcesses: 1, ...times }, {})
+}
+
+test('a server with the name of a built-in one is refused at the start', async () => {
+  await write(RESERVED)
+  await expect(start()).rejects.toThrow('files: is a reserved server name. Choose another: llm,')
+})
+
+test('a server with the name of a built-in one is refused at a reload', async () => {
+  await write({ servers: {} })
+  stack.use(await start())
+  await write(RESERVED)
+  const options = { envelope: newEnvelope('local'), timeoutMs: 10_000 }
+  const reloaded = (await broker.connect()).call(
+    supervisorControl,
+    { supervisor: bus.id },
+    { action: 'reload' },
+    options,
+  )
+  await expect(reloaded).rejects.toMatchObject({
+    code: 'invalid',
+    message: expect.stringContaining('files: is a reserved server name'),
+  })
+})
+
+/** The bus, on which something happens at a step of the start. */
+function during(step: 'watch' | 'put', happen: () => Promise<void>): Bus {
+  const wrap = <Target extends object>(target: Target, replace: (name: PropertyKey) => unknown) =>
+    new Proxy(target, {
+      get(_, name) {
+        const value: unknown = replace(name) ?? Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  const { catalog } = bus
+  const late = wrap(catalog, (name) =>
+    name !== step
+      ? undefined
+      : async (...args: Parameters<typeof catalog.put>) => {
+          await happen()
+          return step === 'put' ? catalog.put(...args) : catalog.watch()
+        },
+  )
+  return wrap(bus, (name) => (name === 'catalog' ? late : undefined))
+}
+
+test('a change of the file while it starts is not missed', async () => {
+  await write({ servers: {} })
+  stack.use(await start(during('watch', () => write(RESERVED))))
+  const { entries } = await bus.catalog.watch()
+  const faults = await eventually(() => {
+    const present = entries.get(`supervisor.${bus.id}`)
+    return present?.kind === 'supervisor' ? present.faults : undefined
+  })
+  expect(faults).toContain('files: is a reserved server name')
+})
+
+test('a reload reads the file when it is its turn, not when it is asked for', async () => {
+  await write({ servers: {} })
+  const other = await broker.connect()
+  const held = Promise.withResolvers<void>()
+  const isHeld = Promise.withResolvers<void>()
+  const starting = start(
+    during('put', () => {
+      isHeld.resolve()
+      return held.promise
+    }),
+  )
+  await isHeld.promise
+  // Until the broker knows who answers.
+  await bus.ping()
+  const reloaded = other.call(
+    supervisorControl,
+    { supervisor: bus.id },
+    { action: 'reload' },
+    { envelope: newEnvelope('local'), timeoutMs: 10_000 },
+  )
+  const refused = expect(reloaded).rejects.toMatchObject({ code: 'invalid' })
+  // Where it began at once, it has by now.
+  for (let turn = 0; turn < 20; turn++) await bus.ping()
+  await write(RESERVED)
+  held.resolve()
+  stack.use(await starting)
+  await refused
+})

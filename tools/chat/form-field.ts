@@ -1,0 +1,122 @@
+/** One thing a question asks for, as it is asked on a terminal. */
+export interface FormField {
+  readonly name: string
+  readonly label: string
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array'
+  readonly isRequired: boolean
+  readonly default?: unknown
+  /** What may be chosen, when that is listed. */
+  readonly choices?: readonly { readonly value: string; readonly title: string }[]
+}
+
+export type FieldValue = string | number | boolean | string[]
+
+const TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'array']
+
+/** The fields of a question's schema, in its order. */
+export function formFields(schema: Readonly<Record<string, unknown>> = {}): FormField[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  return Object.entries(object(schema['properties'])).map(([name, value]) => {
+    const property = object(value)
+    const choices = choicesOf(property) ?? choicesOf(object(property['items']))
+    const { type, title, description } = property
+    return {
+      name,
+      label: [title ?? name, description].filter((it) => typeof it === 'string').join(': '),
+      type: TYPES.includes(type) ? (type as FormField['type']) : 'string',
+      isRequired: required.includes(name),
+      ...(property['default'] === undefined ? {} : { default: property['default'] }),
+      ...(choices === undefined ? {} : { choices }),
+    }
+  })
+}
+
+/** What stands before the cursor. */
+export function fieldPrompt({
+  label,
+  type,
+  choices,
+  isRequired,
+  default: preset,
+}: FormField): string {
+  const kinds = {
+    string: '',
+    number: 'number',
+    integer: 'whole number',
+    boolean: 'yes or no',
+    array: 'several, by commas',
+  }
+  const about = [
+    choices
+      ?.map(({ value, title }) => (title === value ? value : `${value} = ${title}`))
+      .join(' | '),
+    kinds[type],
+    preset === undefined ? (isRequired ? '' : 'optional') : `Enter: ${JSON.stringify(preset)}`,
+  ].filter((it) => it !== undefined && it !== '')
+  return about.length === 0 ? `  ${label}: ` : `  ${label} (${about.join('; ')}): `
+}
+
+/** What a line means for a field: its value, nothing, or why it does not fit. */
+export function readField(
+  { type, isRequired, default: preset, choices }: FormField,
+  line: string,
+): { readonly value?: FieldValue } | { readonly fault: string } {
+  const text = line.trim()
+  if (text === '') {
+    if (preset !== undefined) return { value: preset as FieldValue }
+    return isRequired ? { fault: 'This is needed.' } : {}
+  }
+  switch (type) {
+    case 'boolean':
+      if (/^(y|yes|true)$/i.test(text)) return { value: true }
+      return /^(n|no|false)$/i.test(text) ? { value: false } : { fault: 'Say yes or no.' }
+    case 'number':
+    case 'integer': {
+      const value = Number(text)
+      const fits = type === 'number' ? Number.isFinite(value) : Number.isInteger(value)
+      return fits
+        ? { value }
+        : { fault: `This must be a ${type === 'number' ? '' : 'whole '}number.` }
+    }
+    case 'array': {
+      const values = text.split(',').map((each) => choose(each.trim(), choices))
+      return values.includes(undefined)
+        ? { fault: 'Choose from the list.' }
+        : { value: values as string[] }
+    }
+    case 'string': {
+      const value = choose(text, choices)
+      return value === undefined ? { fault: 'Choose from the list.' } : { value }
+    }
+    default:
+      return type satisfies never
+  }
+}
+
+/** The value that was meant, by itself or its title; any text where nothing is listed. */
+function choose(text: string, choices: FormField['choices']): string | undefined {
+  if (choices === undefined) return text
+  const meant = choices.find(({ value, title }) => value === text || title === text)
+  return meant?.value
+}
+
+function choicesOf(property: Readonly<Record<string, unknown>>): FormField['choices'] {
+  const { enum: values, enumNames: names, oneOf, anyOf } = property
+  if (Array.isArray(values)) {
+    const titles: readonly unknown[] = Array.isArray(names) ? names : []
+    return values.map((value, index) => ({
+      value: String(value),
+      title: String(titles[index] ?? value),
+    }))
+  }
+  const titled = oneOf ?? anyOf
+  if (!Array.isArray(titled)) return undefined
+  return titled.map(object).map(({ const: value, title }) => ({
+    value: String(value),
+    title: String(title ?? value),
+  }))
+}
+
+function object(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,106 @@
+import type { SessionEvent } from '@mcp-host/contracts'
+import type { FieldValue } from './form-field.ts'
+import { plain } from '../plain.ts'
+import { fieldPrompt, formFields, readField } from './form-field.ts'
+
+type InputEvent = Extract<SessionEvent, { type: 'input' }>
+type Question = Extract<InputEvent['payload'], { state: 'required' }>
+
+/** What the user says to a question. */
+export interface Answer {
+  readonly id: string
+  readonly action: 'accept' | 'decline' | 'cancel'
+  readonly content?: Readonly<Record<string, FieldValue>>
+}
+
+/** One line of the user; `undefined` when there is nobody to ask, or the signal came first. */
+export type ReadLine = (prompt: string, signal: AbortSignal) => Promise<string | undefined>
+
+export interface QuestionDeskOptions {
+  readonly write: (text: string) => void
+  readonly readLine: ReadLine
+  readonly answer: (answer: Answer) => void
+}
+
+/** Puts the questions of MCP servers to the user, one after another. */
+export class QuestionDesk {
+  readonly #options: QuestionDeskOptions
+  readonly #open = new Map<
+    string,
+    { readonly question: Question; readonly gone: AbortController }
+  >()
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(options: QuestionDeskOptions) {
+    this.#options = options
+  }
+
+  take({ payload }: InputEvent): void {
+    if (payload.state === 'required') {
+      this.#open.set(payload.id, { question: payload, gone: new AbortController() })
+      this.#enqueue(payload.id)
+    } else {
+      this.#open.get(payload.id)?.gone.abort()
+      this.#open.delete(payload.id)
+    }
+  }
+
+  /** The gateway did not take an answer. What is still open is asked again. */
+  refused(
+    id: string,
+    { code, message }: { readonly code: string; readonly message: string },
+  ): void {
+    // Somebody else was first: the session's events say so.
+    if (code === 'not-found') return
+    this.#options.write(`Not accepted: ${plain(message)}\n`)
+    this.#enqueue(id)
+  }
+
+  #enqueue(id: string): void {
+    this.#last = this.#last.then(() => this.#ask(id))
+  }
+
+  async #ask(id: string): Promise<void> {
+    const { question, gone } = this.#open.get(id) ?? {}
+    if (question === undefined || gone === undefined) return
+    const answer = await this.#fill(question, gone.signal)
+    if (!gone.signal.aborted) this.#options.answer({ id, ...answer })
+  }
+
+  async #fill(question: Question, signal: AbortSignal): Promise<Omit<Answer, 'id'>> {
+    const { write } = this.#options
+    write(plain(`? ${question.server}.${question.tool} asks: ${question.message}\n`))
+    if (question.mode === 'url') {
+      write(plain(`  ${question.url ?? ''}\n`))
+      const line = await this.#line('  Press Enter when you are done there: ', signal)
+      return typeof line === 'string' ? { action: 'accept' } : line
+    }
+    const content: Record<string, FieldValue> = {}
+    for (const field of formFields(question.requestedSchema)) {
+      for (;;) {
+        const line = await this.#line(plain(fieldPrompt(field)), signal)
+        if (typeof line !== 'string') return line
+        const read = readField(field, line)
+        if ('fault' in read) {
+          write(`  ${read.fault}\n`)
+          continue
+        }
+        if (read.value !== undefined) content[field.name] = read.value
+        break
+      }
+    }
+    return { action: 'accept', content }
+  }
+
+  /** What the user wrote, or how the question ends without. */
+  async #line(prompt: string, signal: AbortSignal): Promise<string | Omit<Answer, 'id'>> {
+    const { write, readLine } = this.#options
+    const line = await readLine(prompt, signal)
+    if (line === undefined) {
+      if (!signal.aborted) write('(declined: there is nobody here to answer)\n')
+      return { action: 'decline' }
+    }
+    if (line.trim() === '/decline') return { action: 'decline' }
+    return line.trim() === '/cancel' ? { action: 'cancel' } : line
+  }
+}

@@ -1,0 +1,10 @@
+import { z } from 'zod'
+
+import { McpFile } from '../../packages/mcp-host/src/config/server-entry.ts'
+
+/** The JSON Schema of an `mcp.json`, for editors. */
+export function mcpSchema(): string {
+  // Draft 7 is what editors know in full.
+  const schema = z.toJSONSchema(McpFile, { io: 'input', target: 'draft-7' })
+  return `${JSON.stringify(schema, undefined, 2)}\n`
+}

@@ -1,0 +1,93 @@
+import type { CatalogEntry, ServerEntry, ServerStats } from '@mcp-host/contracts'
+import { viewServers } from '@mcp-host/contracts'
+import { plain } from '../plain.ts'
+
+/** A server at one supervisor, as it is listed. */
+export type ServerRow = Omit<ServerEntry, 'kind' | 'server' | 'tools' | 'revision'> &
+  ServerStats & { name: string; restarts: number; tools: number }
+
+const NO_STATS: ServerStats = { calls: 0, errors: 0, inFlight: 0 }
+
+/** One row for each server at each supervisor that runs it or has run calls of it, by name. */
+export function serverRows(entries: Iterable<CatalogEntry>): ServerRow[] {
+  const all = Array.from(entries)
+  const present = all.filter((entry) => entry.kind === 'supervisor')
+  return viewServers(all).flatMap(({ server, state, tools, instances }): ServerRow[] => {
+    const rows = instances.map(({ entry, stats = NO_STATS }) => {
+      const { kind: _, server: __, tools: own, revision: ___, restarts = 0, ...rest } = entry
+      return { name: server, ...rest, restarts, tools: own.length, ...stats }
+    })
+    // Where sessions have processes of a server whose tools another supervisor has found out.
+    const others = present
+      .filter(({ id }) => instances.every(({ entry }) => entry.supervisor !== id))
+      .flatMap(({ id, servers }) => {
+        const stats = servers[server]
+        if (stats === undefined || stats.calls + stats.inFlight + (stats.sessions ?? 0) === 0)
+          return []
+        const row = { name: server, state, supervisor: id, restarts: 0, tools: tools.length }
+        return [{ ...row, scope: 'session' as const, ...stats }]
+      })
+    return [...rows, ...others]
+  })
+}
+
+const HEAD = [
+  'NAME',
+  'STATE',
+  'TYPE',
+  'SUPERVISOR',
+  'PID',
+  'RESTARTS',
+  'TOOLS',
+  'CALLS',
+  'ERRORS',
+  'P50',
+  'P95',
+]
+
+/** The rows for a person, with what is wrong below. */
+export function formatTable(entries: Iterable<CatalogEntry>): string {
+  const all = Array.from(entries)
+  const rows = serverRows(all)
+  const faults = all.flatMap((entry) =>
+    entry.kind === 'supervisor' && entry.faults !== undefined
+      ? [`${entry.id} goes on with the configuration before:\n${entry.faults}`]
+      : [],
+  )
+  const errors = rows.flatMap(({ name, error }) =>
+    error === undefined ? [] : [`${name}: ${error}`],
+  )
+  const cells = [HEAD, ...rows.map(toCells)]
+  const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  const body = rows.length === 0 ? ['No MCP server is running.'] : lines
+  const below = new Set([...errors, ...faults])
+  return plain([...body, ...(below.size === 0 ? [] : ['', ...below])].join('\n'))
+}
+
+function toCells(row: ServerRow): string[] {
+  const process = row.sessions === undefined ? row.pid : `${row.sessions} sessions`
+  return [
+    row.name,
+    row.state,
+    [row.type, row.era].filter((part) => part !== undefined).join(' '),
+    row.supervisor,
+    String(process ?? '-'),
+    String(row.restarts),
+    String(row.tools),
+    row.inFlight === 0 ? String(row.calls) : `${row.calls} (+${row.inFlight})`,
+    String(row.errors),
+    milliseconds(row.p50Ms),
+    milliseconds(row.p95Ms),
+  ]
+}
+
+function milliseconds(ms: number | undefined): string {
+  if (ms === undefined) return '-'
+  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
+}
