@@ -124,7 +124,7 @@ test('the package has its licence and README, and no tests', async () => {
   const files = await filesOf('**/*.*')
   expect(files).toContain('README.md')
   expect(await filesOf('LICENSE')).toEqual(['LICENSE'])
-  expect(files.filter((file) => /\.test\.|(^|\/)(test|fixtures)\/|tsconfig/.test(file))).toEqual([])
+  expect(files.filter((file) => /\.test\.|fixture|(^|\/)test\/|tsconfig/.test(file))).toEqual([])
 })
 
 /** Packs a copy of the package in a workspace of its own. Answers with the tarball. */

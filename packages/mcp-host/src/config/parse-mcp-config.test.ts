@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { openWorkspace } from '../../test/workspace.ts'
 import { ConfigurationError, type ConfigFault } from '../errors/configuration-error.ts'
 import { checkConfig } from './check-config.ts'
-import { FILES, FORMS, lines, MEANINGS, server } from './faulty-configs.fixture.ts'
+import { FILES, FORMS, lines, MEANINGS, server } from '../../test/faulty-configs.ts'
 import { parseMcpConfig } from './parse-mcp-config.ts'
 
 const variables = { TOKEN: 'secret', EMPTY: '', TWICE: '${TOKEN}', BREAK: 'secret\r\nX-Evil: 1' }
