@@ -2,8 +2,7 @@ import { isAbsolute } from 'node:path'
 
 import * as z from 'zod'
 
-/** The longest time that a timer can hold: about 24.8 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1
+import { MAX_TIMER_MS } from '../policies/time-limit.ts'
 
 export const text = z.string('must be a string').refine((value) => !value.includes('\0'), {
   error: 'must not contain a NUL character',

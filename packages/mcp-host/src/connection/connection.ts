@@ -13,9 +13,9 @@ import {
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client'
 
-import { type Endpoint } from '../transport/endpoint.ts'
+import { MAX_TIMER_MS } from '../policies/time-limit.ts'
+import type { Endpoint } from '../transport/endpoint.ts'
 import {
-  MAX_TIMER_MS,
   Rpc,
   RpcClosed,
   RpcError,

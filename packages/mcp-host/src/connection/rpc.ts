@@ -6,10 +6,10 @@ import {
 } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
+import { MAX_TIMER_MS } from '../policies/time-limit.ts'
+
 /** Where our request ids begin; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
-/** Timers hold no more than this; a longer limit would fire at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The server answered a request with a JSON-RPC error. */
 export class RpcError extends Error {
