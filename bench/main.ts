@@ -1,10 +1,23 @@
-// `npm run bench -- <name>`: measures the host. Each bench ends with its figures as one line of JSON.
+// `npm run bench -- <name> [<part> ...]`: measures the host. Each bench ends with its figures as one line of JSON.
 import { stopWithLauncher } from '../tools/lifeline.ts'
+import { benchCancel } from './cancel/bench-cancel.ts'
 import { benchChat } from './chat/bench-chat.ts'
 import { benchHost } from './host/bench-host.ts'
+import { benchResume } from './resume/bench-resume.ts'
+import { benchStress } from './stress/bench-stress.ts'
 import { benchTakeover } from './takeover/bench-takeover.ts'
 
-const benches: Readonly<Record<string, { summary: string; run: () => Promise<object> }>> = {
+interface Bench {
+  readonly summary: string
+  /** With the parts of it that are wanted; none: all. */
+  readonly run: (parts: readonly string[]) => Promise<object>
+}
+
+const benches: Readonly<Record<string, Bench>> = {
+  cancel: {
+    summary: '100 cancels: until the model provider and the tool server have heard of it',
+    run: benchCancel,
+  },
   chat: {
     summary: 'time to first text, added time per delta, tokens/s, CPU and memory',
     run: benchChat,
@@ -13,6 +26,14 @@ const benches: Readonly<Record<string, { summary: string; run: () => Promise<obj
     summary: 'calls through the library beside the bare SDK client, start of 50 servers, memory',
     run: benchHost,
   },
+  resume: {
+    summary: 'kill -9 of a gateway under 1,000 running turns: all clients come back to another',
+    run: benchResume,
+  },
+  stress: {
+    summary: 'history, result, queue, crowd, slow-reader: how others fare beside them, memory',
+    run: benchStress,
+  },
   takeover: {
     summary: 'kill -9 of the supervisor that runs a server: lease, first call, processes left',
     run: benchTakeover,
@@ -20,7 +41,7 @@ const benches: Readonly<Record<string, { summary: string; run: () => Promise<obj
 }
 
 stopWithLauncher()
-const [name = ''] = process.argv.slice(2)
+const [name = '', ...parts] = process.argv.slice(2)
 const bench = benches[name]
 if (bench === undefined) {
   const list = Object.entries(benches).map(
@@ -29,6 +50,6 @@ if (bench === undefined) {
   process.stderr.write(`Usage: npm run bench -- <name>\n\n${list.join('')}`)
   process.exitCode = name === '' || name.startsWith('-') ? 0 : 2
 } else {
-  const figures = await bench.run()
+  const figures = await bench.run(parts)
   console.log(JSON.stringify({ bench: name, ...figures }))
 }

@@ -34,7 +34,14 @@ const everyService: Allowance = {
 const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/gateway': {
     own: everyService.own,
-    outside: [...everyService.outside, 'fastify', '@fastify/*', 'ws', '@types/ws'],
+    outside: [
+      ...everyService.outside,
+      'fastify',
+      'fastify-type-provider-zod',
+      '@fastify/*',
+      'ws',
+      '@types/ws',
+    ],
   },
   '@mcp-host/orchestrator': everyService,
   '@mcp-host/mcp-supervisor': {

@@ -27,7 +27,7 @@ const tools: ToolScript[] = [
 
 let stack: Stack
 beforeAll(async () => {
-  stack = await startStack({ tools, env: { MAX_TOOL_CALLS: '4' } })
+  stack = await startStack({ tools, env: { MAX_TOOL_CALLS: '4', LLM_RETRY_MS: '50' } })
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 

@@ -34,10 +34,10 @@ const turn = (answer: string): string =>
 async function history(session: string): Promise<string[]> {
   const state = emptySession()
   for (const entry of await bus.sessions.read(session as SessionId, 0)) applyEntry(state, entry)
-  return Array.from(state.turns.values(), ({ outcome, generations }) => {
+  return Array.from(state.turns.values(), ({ done, generations }) => {
     const last = generations.findLast(({ isVoid }) => !isVoid)
     const texts = last?.result?.content.filter((block) => block.type === 'text') ?? []
-    return `${outcome}: ${texts.map(({ text }) => text).join('')}`
+    return `${done?.outcome}: ${texts.map(({ text }) => text).join('')}`
   })
 }
 
@@ -148,4 +148,31 @@ test('after kill -9 of everything and a restart the sessions are there', async (
   back.say(turn('and more'))
   await back.turnsDone()
   expect(await history(sessionId)).toEqual(['completed: kept', 'completed: and more'])
+})
+
+test('a turn under way when all services are killed goes on after their restart', async () => {
+  const first = await ChatSocket.open(stack)
+  const call = { name: 'test__slow', arguments: {} }
+  const said = script({ calls: [call] }, { tokens: 40, tokensPerSecond: 40 })
+  first.say(said)
+  await eventually(() => first.text.length > 20)
+  const { sessionId, lastId, text } = first
+  const all = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
+  await Promise.all(all.map((name) => stack.kill(name)))
+  await Promise.all(all.map((name) => stack.restart(name)))
+  using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
+  await back.turnsDone()
+  const words = Array.from({ length: 40 }, (_, index) => `w${index}`).join(' ')
+  // The worker's text died with it: it is written anew, which the client is told.
+  const reset = back.events.findIndex(({ type }) => type === 'reset')
+  expect(reset).toBeGreaterThanOrEqual(0)
+  const anew = back.events.slice(reset).filter((event) => event.type === 'text')
+  expect(
+    anew
+      .map(({ payload }) => payload.content)
+      .join('')
+      .trim(),
+  ).toBe(words)
+  expect(words.startsWith(text.trim())).toBe(true)
+  expect((await history(sessionId)).map((each) => each.trim())).toEqual([`completed: ${words}`])
 })

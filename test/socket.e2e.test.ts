@@ -43,7 +43,7 @@ describe('a frame the gateway cannot take is answered by an error, and the socke
     [
       'of an unknown type',
       '{"type":"shout"}',
-      { message: /"message", "answer", "ping"/, field: 'type' },
+      { message: /"message", "regenerate", "cancel", "answer", "ping"/, field: 'type' },
     ],
     ['without a type', '{}', { message: /type/, field: 'type' }],
     ['without a payload', '{"type":"message"}', { message: /payload/, field: 'payload' }],
@@ -100,6 +100,39 @@ test('messages of one socket keep their order', async () => {
   await chat.turnsDone(ids.length)
   expect(payloads(chat, 'user')).toMatchObject(ids.map((messageId) => ({ messageId })))
   expect(chat.text.trim().split(' ')).toEqual(ids)
+})
+
+test('every socket is told which messages wait, also one that comes later', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say(script({ tokens: 60, tokensPerSecond: 20 }), 'm1')
+  for (const id of ['m2', 'm3']) chat.say(script({ text: id }), id)
+  const waiting = [
+    { messageId: 'm2', position: 1 },
+    { messageId: 'm3', position: 2 },
+  ]
+  await eventually(() => payloads(chat, 'queue').length > 0)
+  expect(payloads(chat, 'queue').at(-1)).toEqual({ messages: waiting })
+  using late = await ChatSocket.open({ ...stack, sessionId: chat.sessionId })
+  await late.waitFor(({ type }) => type === 'queue')
+  expect(payloads(late, 'queue')).toEqual([{ messages: waiting }])
+  await chat.turnsDone(3)
+  await eventually(() => JSON.stringify(payloads(chat, 'queue').at(-1)) === '{"messages":[]}')
+})
+
+test('a message in the place of one that is not there is refused, and the socket goes on', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say(script({ text: 'one' }), 'm1')
+  await chat.turnsDone()
+  chat.send({ type: 'message', payload: { text: 'better', id: 'm2', replaces: 'm9' } })
+  chat.send({ type: 'regenerate', payload: { messageId: 'm8', id: 'm3' } })
+  await eventually(() => payloads(chat, 'error').length === 2)
+  expect(payloads(chat, 'error')).toMatchObject([
+    { code: 'not-found', field: 'payload.replaces', messageId: 'm2', retryable: false },
+    { code: 'not-found', field: 'payload.messageId', messageId: 'm3', retryable: false },
+  ])
+  chat.send({ type: 'regenerate', payload: { messageId: 'm1', id: 'm4' } })
+  await chat.turnsDone(2)
+  expect(chat.text).toBe('oneone')
 })
 
 test('a ping is answered by a pong', async () => {

@@ -11,14 +11,18 @@ import { readRunFile } from './host/run-file.ts'
 import { readEnv } from './host/settings.ts'
 import { stopWithLauncher } from './lifeline.ts'
 
-const USAGE = `Usage: npm run chat                      talk; Ctrl-C leaves
+const USAGE = `Usage: npm run chat                      talk; Ctrl-C stops the answer, else it leaves
        npm run chat -- "a question"      print the answer and leave
 
   When a tool asks you something: /decline refuses, /cancel leaves it open to the tool.
+  When you are asked for permission: y allows the call, n refuses it.
 
   --session ID   go on with an earlier session
   --url URL      gateway to talk to; default: the host that runs on DATA_DIR, else PORT
 `
+
+/** The launcher passes on a Ctrl-C that the terminal has sent to both: so soon it is the same one. */
+const ECHO_MS = 500
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -79,7 +83,7 @@ async function ask(
       if (event.type === 'turn' && event.payload.state === 'started') {
         isMine = event.payload.messageId === asked
       }
-      if (!isMine) return
+      if (!isMine && event.type !== 'queue' && event.type !== 'session') return
       printer.print(event)
       if (event.type === 'input') desk.take(event)
       if (event.type === 'turn' && event.payload.state === 'done') {
@@ -89,7 +93,16 @@ async function ask(
   })
   await connectOrExplain(client)
   client.say(question, asked)
+  let stoppedAt: number | undefined
+  const stop = (): void => {
+    if (stoppedAt === undefined) {
+      stoppedAt = Date.now()
+      client.cancel(asked)
+    } else if (Date.now() - stoppedAt > ECHO_MS) end(130)
+  }
+  process.on('SIGINT', stop)
   const code = await promise
+  process.off('SIGINT', stop)
   client.close()
   return code
 }
@@ -102,6 +115,9 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
   let terminal: Interface | undefined
   let isInputOver = false
   let unanswered = 0
+  /** The message whose answer is written, and whether it was stopped. */
+  let running: string | undefined
+  let isStopping = false
   const next = (): void => {
     if (!isInputOver) terminal?.prompt()
     else if (unanswered === 0) leave(0)
@@ -122,7 +138,7 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
     url,
     ...session,
     onWelcome: (message, sessionId) =>
-      write(`${message}\nSession ${sessionId}. Ctrl-C leaves.\n\n`),
+      write(`${message}\nSession ${sessionId}. Ctrl-C stops an answer, else it leaves.\n\n`),
     onConnection: (message) => write(`(${message})\n`),
     onRefused(reason) {
       write(`Not accepted: ${reason}\n`)
@@ -136,12 +152,24 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
     onEvent(event) {
       printer.print(event)
       if (event.type === 'input') desk.take(event)
-      if (event.type === 'turn' && event.payload.state === 'done') answered()
+      if (event.type !== 'turn') return
+      if (event.payload.state === 'started') {
+        running = event.payload.messageId
+        isStopping = false
+      } else if (event.payload.state === 'done') {
+        running = undefined
+        answered()
+      }
     },
   })
   await connectOrExplain(client)
   terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' })
-  terminal.on('SIGINT', () => leave(0))
+  terminal.on('SIGINT', () => {
+    if (running === undefined || isStopping) return leave(0)
+    isStopping = true
+    client.cancel(running)
+    write('\n(stopping; Ctrl-C again leaves)\n')
+  })
   terminal.on('line', (line) => {
     if (line.trim() === '') return next()
     unanswered++

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { busReference } from './docs/bus-reference.ts'
 import { configReference, envExample } from './docs/config-reference.ts'
 import { mcpSchema } from './docs/mcp-schema.ts'
+import { openApi } from './docs/openapi.ts'
 
 const root = join(import.meta.dirname, '..')
 
-const documents: Readonly<Record<string, () => string>> = {
+const documents: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/bus.md': busReference,
   'docs/config.md': configReference,
+  'docs/openapi.json': openApi,
   '.env.example': envExample,
   'packages/mcp-host/mcp.schema.json': mcpSchema,
 }
@@ -23,9 +25,10 @@ function isCurrent(file: string, content: string): boolean {
   }
 }
 
-const stale = Object.entries(documents)
-  .map(([file, make]) => ({ file, content: make() }))
-  .filter(({ file, content }) => !isCurrent(file, content))
+const made = await Promise.all(
+  Object.entries(documents).map(async ([file, make]) => ({ file, content: await make() })),
+)
+const stale = made.filter(({ file, content }) => !isCurrent(file, content))
 
 if (!process.argv.includes('--check')) {
   for (const { file, content } of stale) {

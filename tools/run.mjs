@@ -34,6 +34,11 @@ const commands = {
     target: ['bench/main.ts'],
     needsNatsServer: () => true,
   },
+  chaos: {
+    summary: 'kill, stop and freeze processes while sessions chat, and check that nothing shows',
+    target: ['chaos/main.ts'],
+    needsNatsServer: () => true,
+  },
   test: {
     summary: 'run all checks and tests; with arguments, only the tests that match',
     target: ['tools/check.ts'],

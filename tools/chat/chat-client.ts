@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SessionEvent } from '@mcp-host/contracts'
+import type { SessionEvent, Up } from '@mcp-host/contracts'
 import { Down } from '@mcp-host/contracts'
 import type { Answer } from './question-desk.ts'
 
@@ -12,12 +12,20 @@ export class NoGatewayError extends Error {
   override readonly name = 'NoGatewayError'
 }
 
+/** What the client is told of its session. */
+export type ChatEvent = SessionEvent | Extract<Down, { type: 'queue' }>
+
+interface Unaccepted {
+  readonly frame: Up
+  readonly refused: (error: { code: string; message: string }) => void
+}
+
 export interface ChatClientOptions {
   /** Of the gateway. */
   readonly url: string
   readonly sessionId?: string
   readonly onWelcome: (message: string, sessionId: string) => void
-  readonly onEvent: (event: SessionEvent) => void
+  readonly onEvent: (event: ChatEvent) => void
   /** A message was refused. */
   readonly onRefused: (reason: string) => void
   /** An answer to a question was refused. */
@@ -36,10 +44,11 @@ export class ChatClient {
   #lastId: string | undefined
   #isClosed = false
   #isRefused = false
+  #isDeleted = false
   /** Sent and not yet accepted: sent again after a reconnect; the id makes it count once. */
-  readonly #unaccepted = new Map<string, object>()
-  /** Which of them are answers. */
-  readonly #answers = new Set<string>()
+  readonly #unaccepted = new Map<string, Unaccepted>()
+  /** Messages whose turns are to be ended as soon as they are accepted. */
+  readonly #toCancel = new Set<string>()
 
   constructor(options: ChatClientOptions) {
     this.#options = options
@@ -66,7 +75,9 @@ export class ChatClient {
       reject(new Error(`the gateway at ${url.origin} closed the connection`))
       // It will refuse the same again.
       if (code === REFUSED) this.#isRefused = true
-      if (!this.#isClosed && this.#socket === socket) void this.#reconnect()
+      if (this.#isClosed || this.#socket !== socket) return
+      if (this.#isDeleted) this.#options.onLost('this session was deleted')
+      else void this.#reconnect()
     })
     await promise
     this.#socket = socket
@@ -75,15 +86,34 @@ export class ChatClient {
 
   /** Says something; it is answered by events. */
   say(text: string, id: string = crypto.randomUUID()): void {
-    this.#unaccepted.set(id, { type: 'message', payload: { id, text } })
-    this.#send(id)
+    this.#submit(id, {
+      frame: { type: 'message', payload: { id, text } },
+      refused: ({ message }) => this.#options.onRefused(message),
+    })
   }
 
-  /** Answers a question of an MCP server. */
-  answer(answer: Answer): void {
-    this.#answers.add(answer.id)
-    this.#unaccepted.set(answer.id, { type: 'answer', payload: answer })
-    this.#send(answer.id)
+  /** Answers a question of an MCP server, or of the host. */
+  answer({ id, action, content }: Answer): void {
+    const given = content === undefined ? {} : { content: { ...content } }
+    this.#submit(id, {
+      frame: { type: 'answer', payload: { id, action, ...given } },
+      refused: (error) => this.#options.onAnswerRefused(id, error),
+    })
+  }
+
+  /** Ends the turn of a message. */
+  cancel(messageId: string): void {
+    if (this.#unaccepted.has(messageId)) {
+      this.#toCancel.add(messageId)
+      return
+    }
+    this.#submit(messageId, {
+      frame: { type: 'cancel', payload: { messageId } },
+      // What is not there needs no end.
+      refused: ({ code, message }) => {
+        if (code !== 'not-found') this.#options.onConnection(`Not stopped: ${message}`)
+      },
+    })
   }
 
   close(): void {
@@ -91,9 +121,14 @@ export class ChatClient {
     this.#socket?.close()
   }
 
+  #submit(id: string, unaccepted: Unaccepted): void {
+    this.#unaccepted.set(id, unaccepted)
+    this.#send(id)
+  }
+
   #send(id: string): void {
     if (this.#socket?.readyState !== WebSocket.OPEN) return
-    this.#socket.send(JSON.stringify(this.#unaccepted.get(id)))
+    this.#socket.send(JSON.stringify(this.#unaccepted.get(id)?.frame))
   }
 
   /** Answers whether the frame opened the connection. */
@@ -111,18 +146,20 @@ export class ChatClient {
       }
       case 'accepted':
         this.#unaccepted.delete(frame.payload.messageId)
+        if (this.#toCancel.delete(frame.payload.messageId)) this.cancel(frame.payload.messageId)
         return false
       case 'error': {
         const { messageId = '', code, message } = frame.payload
+        const unaccepted = this.#unaccepted.get(messageId)
         this.#unaccepted.delete(messageId)
-        if (this.#answers.has(messageId)) {
-          this.#options.onAnswerRefused(messageId, { code, message })
-        } else this.#options.onRefused(message)
+        if (unaccepted === undefined) this.#options.onRefused(message)
+        else unaccepted.refused({ code, message })
         return false
       }
       case 'pong':
         return false
       default:
+        if (frame.type === 'session') this.#isDeleted = true
         this.#options.onEvent(frame)
         return false
     }

@@ -92,6 +92,31 @@ test('a page is to be visited', async () => {
   expect(answers).toEqual([{ id: 'q1', action: 'accept' }])
 })
 
+describe('a call that needs permission', () => {
+  const approval = { kind: 'approval', mode: 'approval', arguments: { path: '/\u001B[2J' } }
+
+  test.each([
+    ['y', 'accept'],
+    [' Yes ', 'accept'],
+    ['n', 'decline'],
+    ['/cancel', 'cancel'],
+  ])('%j: %s', async (line, action) => {
+    lines = ['perhaps', '', line]
+    desk.take(required('a1', approval))
+    await given(1)
+    expect(answers).toEqual([{ id: 'a1', action }])
+    expect(prompts).toHaveLength(3)
+    expect(written).toContain('? Who [2J are you?\n  test.ask {"path":"/\\u001b[2J"}\n')
+  })
+
+  test('is refused where nobody sits', async () => {
+    lines = [undefined]
+    desk.take(required('a1', approval))
+    await given(1)
+    expect(answers).toEqual([{ id: 'a1', action: 'decline' }])
+  })
+})
+
 test('where nobody sits it is declined with a note', async () => {
   lines = [undefined]
   desk.take(required('q1'))

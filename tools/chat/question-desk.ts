@@ -22,7 +22,7 @@ export interface QuestionDeskOptions {
   readonly answer: (answer: Answer) => void
 }
 
-/** Puts the questions of MCP servers to the user, one after another. */
+/** Puts the questions of MCP servers and of the host to the user, one after another. */
 export class QuestionDesk {
   readonly #options: QuestionDeskOptions
   readonly #open = new Map<
@@ -69,6 +69,7 @@ export class QuestionDesk {
 
   async #fill(question: Question, signal: AbortSignal): Promise<Omit<Answer, 'id'>> {
     const { write } = this.#options
+    if (question.mode === 'approval') return await this.#allow(question, signal)
     write(plain(`? ${question.server}.${question.tool} asks: ${question.message}\n`))
     if (question.mode === 'url') {
       write(plain(`  ${question.url ?? ''}\n`))
@@ -90,6 +91,20 @@ export class QuestionDesk {
       }
     }
     return { action: 'accept', content }
+  }
+
+  /** Asks for permission to call a tool. */
+  async #allow(question: Question, signal: AbortSignal): Promise<Omit<Answer, 'id'>> {
+    const { write } = this.#options
+    write(plain(`? ${question.message}\n`))
+    const given = JSON.stringify(question.arguments ?? {})
+    write(plain(`  ${question.server}.${question.tool} ${given}\n`))
+    for (;;) {
+      const line = await this.#line('  Allow it? (y/n): ', signal)
+      if (typeof line !== 'string') return line
+      if (/^\s*(y|yes)\s*$/i.test(line)) return { action: 'accept' }
+      if (/^\s*(n|no)\s*$/i.test(line)) return { action: 'decline' }
+    }
   }
 
   /** What the user wrote, or how the question ends without. */

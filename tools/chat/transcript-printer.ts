@@ -1,4 +1,5 @@
 import type { SessionEvent } from '@mcp-host/contracts'
+import type { ChatEvent } from './chat-client.ts'
 
 /** How much of a tool's result is shown. */
 const MAX_RESULT_LINES = 8
@@ -15,7 +16,7 @@ export class TranscriptPrinter {
     this.#write = write
   }
 
-  print(event: SessionEvent): void {
+  print(event: ChatEvent): void {
     switch (event.type) {
       case 'text':
         if (this.#isThinking) this.#endLine()
@@ -36,9 +37,16 @@ export class TranscriptPrinter {
         this.#line(dim(`(${event.payload.message})`))
         return
       case 'turn':
-        if (event.payload.state === 'done' && event.payload.error !== undefined) {
-          this.#line(`Sorry: ${event.payload.error.message}`)
-        } else this.#endLine()
+        this.#turn(event.payload)
+        return
+      case 'context':
+        this.#line(dim(`(${event.payload.message})`))
+        return
+      case 'session':
+        this.#line(dim('(this session was deleted)'))
+        return
+      case 'queue':
+        this.#queue(event.payload.messages.length)
         return
       case 'input':
         this.#input(event.payload)
@@ -49,6 +57,30 @@ export class TranscriptPrinter {
       default:
         event satisfies never
     }
+  }
+
+  #turn(payload: Extract<SessionEvent, { type: 'turn' }>['payload']): void {
+    switch (payload.state) {
+      case 'started':
+        return this.#endLine()
+      case 'waiting': {
+        const until = new Date(payload.until).toLocaleTimeString()
+        return this.#line(dim(`(waiting for an answer until ${until})`))
+      }
+      case 'done':
+        if (payload.error !== undefined) this.#line(`Sorry: ${payload.error.message}`)
+        else if (payload.outcome === 'cancelled') this.#line(dim('(stopped)'))
+        else this.#endLine()
+        return
+      default:
+        payload satisfies never
+    }
+  }
+
+  /** Only where a person watches. */
+  #queue(count: number): void {
+    if (!process.stdout.isTTY || count === 0) return
+    this.#line(dim(`(${count === 1 ? 'one message waits' : `${count} messages wait`})`))
   }
 
   #tool(payload: Extract<SessionEvent, { type: 'tool' }>['payload']): void {
@@ -70,15 +102,16 @@ export class TranscriptPrinter {
   /** The question itself is put by the one who asks the user. */
   #input(payload: Extract<SessionEvent, { type: 'input' }>['payload']): void {
     const name = `${payload.server}.${payload.tool}`
+    const question = payload.kind === 'approval' ? `question about ${name}` : `question of ${name}`
     switch (payload.state) {
       case 'required':
         return this.#endLine()
       case 'answered':
-        return this.#line(dim(`(the question of ${name} has its answer: ${payload.action})`))
+        return this.#line(dim(`(the ${question} has its answer: ${payload.action})`))
       case 'expired':
-        return this.#line(dim(`(the question of ${name} was not answered in time)`))
+        return this.#line(dim(`(the ${question} was not answered in time)`))
       case 'void':
-        return this.#line(dim(`(the question of ${name} needs no answer any more)`))
+        return this.#line(dim(`(the ${question} needs no answer any more)`))
       default:
         return payload satisfies never
     }

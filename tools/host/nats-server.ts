@@ -15,15 +15,29 @@ export interface NatsServer {
   stop(): Promise<void>
 }
 
+export interface NatsServerOptions {
+  readonly bin: string
+  readonly dataDir: string
+  /** Default: a free one. */
+  readonly port?: number
+  readonly token?: string
+  /** Makes it one of several that keep the same data. */
+  readonly cluster?: {
+    /** Its name in the cluster. */
+    readonly name: string
+    /** Where it listens for the others. */
+    readonly port: number
+    /** Where all of them listen. */
+    readonly ports: readonly number[]
+    /** Where it answers `/healthz`. */
+    readonly healthPort: number
+  }
+}
+
 /** A nats-server with JetStream on loopback, which only those who are given its URL can use. */
 export async function startNatsServer(
   guardian: Guardian,
-  {
-    bin,
-    dataDir,
-    port: wanted,
-    token = crypto.randomUUID(),
-  }: { bin: string; dataDir: string; port?: number; token?: string },
+  { bin, dataDir, port: wanted, token = crypto.randomUUID(), cluster }: NatsServerOptions,
 ): Promise<NatsServer> {
   const port = wanted ?? (await freePort())
   await mkdir(dataDir, { recursive: true })
@@ -33,6 +47,7 @@ export async function startNatsServer(
     jetstream: { store_dir: dataDir },
     authorization: { token },
     log_file: join(dataDir, 'nats-server.log'),
+    ...(cluster === undefined ? {} : clusterConfig(cluster, token)),
   }
   // JSON is valid nats-server configuration; the token must not be seen in the process list.
   await writeFile(configFile, JSON.stringify(config, undefined, 2), { mode: 0o600 })
@@ -51,6 +66,22 @@ export async function startNatsServer(
     throw new Error(`nats-server did not start; see ${config.log_file}`)
   }
   return { url: `nats://${token}@127.0.0.1:${port}`, port, process: child, stop }
+}
+
+function clusterConfig(
+  { name, port, ports, healthPort }: NonNullable<NatsServerOptions['cluster']>,
+  token: string,
+): object {
+  return {
+    server_name: name,
+    http: `127.0.0.1:${healthPort}`,
+    cluster: {
+      name: 'mcp-host',
+      listen: `127.0.0.1:${port}`,
+      authorization: { user: 'route', password: token },
+      routes: ports.map((each) => `nats-route://route:${token}@127.0.0.1:${each}`),
+    },
+  }
 }
 
 async function listens(port: number, child: GuardedProcess): Promise<boolean> {

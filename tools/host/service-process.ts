@@ -11,7 +11,7 @@ export type ServiceName = (typeof SERVICES)[number]
 const root = join(import.meta.dirname, '..', '..')
 const READY_LIMIT_MS = 90_000
 /** What a service takes to finish what is in hand, and a little more. */
-const STOP_GRACE_MS = 17_000
+const STOP_GRACE_MS = 32_000
 
 const ReadyFile = z.object({ name: z.string(), pid: z.number(), url: z.string() })
 

@@ -48,7 +48,9 @@ function installInputs(root) {
     const names = existsSync(folder) ? readdirSync(folder).toSorted() : []
     return names.map((name) => `${parent}/${name}`)
   })
-  const manifests = ['.', 'tools', 'bench', ...members].map((member) => `${member}/package.json`)
+  const manifests = ['.', 'tools', 'bench', 'chaos', ...members].map(
+    (member) => `${member}/package.json`,
+  )
   const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]
   return files.filter((file) => existsSync(join(root, file)))
 }

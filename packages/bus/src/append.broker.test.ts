@@ -4,7 +4,7 @@ import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimed, envelope, said } from '../test/facts.ts'
-import type { AppendOptions, Bus } from './bus.ts'
+import type { AppendOptions, Bus, ReadOptions } from './bus.ts'
 
 let broker: Broker
 let bus: Bus
@@ -119,6 +119,29 @@ test('the last turn event of a session is found, and none where there is none', 
   expect(await bus.sessions.lastTurnEvent(session)).toMatchObject({ ...claimed('two'), seq })
 })
 
+test('the last sequence is that of the whole log, and 0 of a session that is not there', async () => {
+  const session = newSessionId()
+  expect(await bus.sessions.lastSequence(session)).toBe(0)
+  await append(session, claimed('one'), 'one')
+  const { seq } = await append(session, said('a'), 'a')
+  await append(newSessionId(), said('a'), 'a')
+  expect(await bus.sessions.lastSequence(session)).toBe(seq)
+})
+
+test('a log that is purged is empty, for good, and others are as they were', async () => {
+  const [gone, kept] = [newSessionId(), newSessionId()]
+  for (const session of [gone, kept]) {
+    await append(session, said('a'), 'a')
+    await append(session, claimed('one'), 'one', { fence: 0 })
+  }
+  await bus.sessions.purge(gone)
+  await bus.sessions.purge(gone)
+  expect(await bus.sessions.read(gone, 0)).toEqual([])
+  expect(await bus.sessions.lastSequence(gone)).toBe(0)
+  expect(await bus.sessions.lastTurnEvent(gone)).toBeUndefined()
+  expect(await stored(kept)).toHaveLength(2)
+})
+
 describe('reading', () => {
   test('gives more than one batch in order and nothing of other sessions', async () => {
     const [mine, another] = [newSessionId(), newSessionId()]
@@ -142,6 +165,27 @@ describe('reading', () => {
     const ids = Array.from({ length: 500 }, (_, index) => `${index}`)
     await Promise.all(ids.map((id) => append(session, said(id), id)))
     expect(await bus.sessions.read(session, 0)).toHaveLength(500)
+  })
+
+  test('gives no more than is asked for, from the front', async () => {
+    const session = newSessionId()
+    const seqs: number[] = []
+    for (const id of ['a', 'b', 'c', 'd']) seqs.push((await append(session, said(id), id)).seq)
+    const [first = 0, , third = 0] = seqs
+    const read = async (after: number, options: ReadOptions) =>
+      (await bus.sessions.read(session, after, options)).map(({ seq }) => seq)
+    expect(await read(0, { limit: 2 })).toEqual(seqs.slice(0, 2))
+    expect(await read(first, { until: third })).toEqual(seqs.slice(1, 3))
+    expect(await read(0, { limit: 2, until: first })).toEqual([first])
+    expect(await read(0, { limit: 0, through: third })).toEqual([])
+  })
+
+  test('gives all of a log that does not fit what the broker sends at once', async () => {
+    const session = newSessionId()
+    const text = 'x'.repeat(900_000)
+    const ids = Array.from({ length: 90 }, (_, index) => `${index}`)
+    for (const id of ids) await append(session, said(id, text), id)
+    expect(await bus.sessions.read(session, 0)).toHaveLength(90)
   })
 
   test('of a session that is not there gives nothing', async () => {

@@ -40,6 +40,18 @@ test('a key that nothing is stored under is not found', async () => {
   await expect(bus.blobs.get('shared.nothing')).rejects.toMatchObject({ code: 'not-found' })
 })
 
+test('what is removed is gone, also when it was never there', async () => {
+  const [gone, kept] = [
+    await bus.blobs.put(new Uint8Array(9)),
+    await bus.blobs.put(new Uint8Array(9)),
+  ]
+  await bus.blobs.remove(gone.key)
+  await bus.blobs.remove(gone.key)
+  await bus.blobs.remove('shared.nothing')
+  await expect(bus.blobs.get(gone.key)).rejects.toMatchObject({ code: 'not-found' })
+  expect(await bus.blobs.get(kept.key)).toHaveLength(9)
+})
+
 test('storing outlasts a broker that is killed and started again', async () => {
   const bytes = new Uint8Array(300_000).fill(1)
   await broker.kill()

@@ -6,6 +6,7 @@ import type {
   LogEntry,
   LogFact,
   SessionId,
+  SessionRecord,
   SubjectParams,
   TextDelta,
 } from '@mcp-host/contracts'
@@ -26,6 +27,8 @@ export interface Bus extends AsyncDisposable {
   /** Names this process on the bus; new at every start. */
   readonly id: string
   readonly sessions: SessionLog
+  readonly directory: SessionDirectory
+  readonly snapshots: Snapshots
   readonly catalog: Catalog
   readonly leases: Leases
   readonly blobs: Blobs
@@ -65,6 +68,13 @@ export interface Bus extends AsyncDisposable {
     payload: Payload,
   ): void
 
+  /** Calls with every live event that comes, also this process's own, until disposed. */
+  listen<S extends string, Payload>(
+    contract: EventContract<S, Payload>,
+    params: SubjectParams<S>,
+    listener: (payload: Payload) => void,
+  ): Disposable
+
   /** Resolves when the broker answered; rejects with `unavailable` when it does not. */
   ping(): Promise<void>
 }
@@ -85,6 +95,27 @@ export interface AppendOptions {
   readonly patienceMs?: number
 }
 
+export interface ReadOptions {
+  /**
+   * What is known to be stored: the answer waits until it can be read, for a replica of the broker may
+   * lag. `unavailable` when it cannot in 30 s.
+   */
+  readonly through?: number
+  /** At most so many, the first ones. */
+  readonly limit?: number
+  /** None after this sequence. */
+  readonly until?: number
+}
+
+/** What to do with a job: nothing more, or hand it out again after so long. 0: at once. */
+export type InputVerdict = 'done' | { readonly retryMs: number }
+
+/** The handing out of jobs to this process. Disposing it ends that; what is in hand goes on. */
+export interface InputJobs extends AsyncDisposable {
+  /** The jobs in hand, as others can hand them back, the oldest first. */
+  readonly held: () => string[]
+}
+
 /**
  * The logs of all sessions: one append-only log each, the truth about the session. While the broker is
  * away everything tries again; `unavailable` when patience ran out.
@@ -102,9 +133,12 @@ export interface SessionLog {
   ): Promise<{ seq: number; duplicate: boolean }>
 
   /** The entries after a sequence, in order, all there were when it was called. */
-  read(session: SessionId, after: number): Promise<LogEntry[]>
+  read(session: SessionId, after: number, options?: ReadOptions): Promise<LogEntry[]>
 
-  /** The last sequence of the session's log, 0 when it is empty. */
+  /**
+   * The last sequence of the session's log, 0 when it is empty. Asked of the stream's leader, so that
+   * nothing stored is missed.
+   */
   lastSequence(session: SessionId): Promise<number>
 
   /** The last step of the session's turns, if there was one. */
@@ -113,6 +147,7 @@ export interface SessionLog {
   /**
    * Every entry after a sequence in order, none left out and none twice, then what comes, until the
    * signal. With `deltas` also text as it is written; a lost delta shows in the offset of the next.
+   * Throws `not-found` once the session was deleted.
    */
   follow(
     session: SessionId,
@@ -120,12 +155,55 @@ export interface SessionLog {
   ): AsyncIterable<FollowItem>
 
   /**
-   * Hands every accepted user message to one consumer among all processes, again until one is done
-   * with it. The handler answers `'done'`, or when to try again.
+   * Hands every user message and control fact to one consumer among all processes, again until one is
+   * done with it.
    */
-  consumeInputs(
-    handler: (entry: LogEntry) => Promise<'done' | { retryMs: number }>,
-  ): Promise<AsyncDisposable>
+  consumeInputs(handler: (entry: LogEntry) => Promise<InputVerdict>): Promise<InputJobs>
+
+  /** Hands a job of a process that is gone back to the broker, so that another gets it at once. */
+  handBack(job: string): void
+
+  /** Deletes all of a session's log. */
+  purge(session: SessionId): Promise<void>
+}
+
+export interface PutRecordOptions {
+  /** Only if nobody else wrote since; 0: only if there is none. */
+  readonly revision?: number
+  /** In whole seconds, for the mark of a deleted one: gone after that. */
+  readonly ttlMs?: number
+}
+
+/**
+ * What is known of each session besides its log. While the broker is away everything tries again for
+ * 30 s, then `unavailable`.
+ */
+export interface SessionDirectory {
+  /** The record and the revision it was written with, asked of the leader: replicas may lag. */
+  get(
+    session: SessionId,
+  ): Promise<{ readonly record: SessionRecord; readonly revision: number } | undefined>
+  /** Writes and returns the revision. Throws `conflict` when another wrote since the one given. */
+  put(record: SessionRecord, options?: PutRecordOptions): Promise<number>
+  remove(session: SessionId): Promise<void>
+  /** All records, kept up to date until the bus is closed. Resolves once the present ones are in. */
+  watch(): Promise<DirectoryView>
+}
+
+/** It may lag behind. */
+export interface DirectoryView {
+  readonly records: ReadonlyMap<SessionId, SessionRecord>
+}
+
+/**
+ * One snapshot of each session's folded state; the newest wins. Kept 30 days. Errors and patience as of
+ * blobs.
+ */
+export interface Snapshots {
+  put(session: SessionId, bytes: Uint8Array): Promise<void>
+  get(session: SessionId): Promise<Uint8Array | undefined>
+  /** What is not there is no error. */
+  remove(session: SessionId): Promise<void>
 }
 
 /** What the host can do right now: servers with their tools, the default model, who runs what. */
@@ -201,7 +279,7 @@ export interface StoredBlob {
 }
 
 /**
- * Values that are too large for a message, kept for 30 days. While the broker is away both try again for
+ * Values that are too large for a message, kept for 30 days. While the broker is away all try again for
  * 30 s, then `unavailable`. Throws `exhausted` when the broker has no room.
  */
 export interface Blobs {
@@ -209,4 +287,6 @@ export interface Blobs {
   put(bytes: Uint8Array, about?: { readonly session?: SessionId }): Promise<StoredBlob>
   /** Throws `not-found`. */
   get(key: string): Promise<Uint8Array>
+  /** What is not there is no error. */
+  remove(key: string): Promise<void>
 }

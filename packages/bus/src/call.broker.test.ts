@@ -6,6 +6,7 @@ import {
   generationId,
   newSessionId,
   orchestratorControl,
+  orchestratorJobs,
   runTool,
   toolCallId,
 } from '@mcp-host/contracts'
@@ -224,4 +225,14 @@ describe('a group of replicas', () => {
     )
     expect(Array.from(counts.values()).reduce((sum, count) => sum + count, 0)).toBe(100)
   })
+})
+
+test('a live event that is too large is left out and logged; those after it are sent', async () => {
+  const told: string[] = []
+  using _ = bus.listen(orchestratorJobs, {}, ({ orchestrator }) => void told.push(orchestrator))
+  await bus.ping()
+  other.emit(orchestratorJobs, {}, { orchestrator: 'large', jobs: ['x'.repeat(1_100_000)] })
+  other.emit(orchestratorJobs, {}, { orchestrator: 'small', jobs: [] })
+  await expect.poll(() => told).toEqual(['small'])
+  expect(warnings).toContainEqual(expect.objectContaining({ action: 'emit orch.jobs' }))
 })

@@ -28,24 +28,33 @@ function fakeSource() {
     last: async () => log.at(-1)?.seq ?? 0,
     warn: () => {},
   }
+  /** The sizes of the pages that were read. */
+  const pages: number[] = []
   return {
     source,
+    pages,
+    read: async (after: number, { limit }: { limit: number }): Promise<LogEntry[]> => {
+      const page = log.filter(({ seq }) => seq > after).slice(0, limit)
+      pages.push(page.length)
+      return page
+    },
+    purge: () => void log.splice(0),
     store: (seq: number): void => {
       const previous = log.at(-1)?.seq ?? 0
       log.push(entry(seq))
       onEntry(entry(seq), previous)
     },
-    write: (offset: number): void =>
-      onDelta({ generation: generationId(session, 0), offset, kind: 'text', text: 'x' }),
+    write: (offset: number, text = 'x'): void =>
+      onDelta({ generation: generationId(session, 0), offset, kind: 'text', text }),
   }
 }
 
 test('a reader that pauses costs no more than its queue, and misses no entry', async () => {
-  const { source, store, write } = fakeSource()
+  const { source, read, store, write } = fakeSource()
   using hub = new SessionHub(source)
   const stop = new AbortController()
   const options = { after: 0, deltas: true, signal: stop.signal }
-  const items = followSession(hub, (after) => source.read(after), options)
+  const items = followSession(hub, read, options)
   expect((await items.next()).value).toEqual({ type: 'caught-up' })
   for (let index = 1; index <= 5_000; index++) {
     write(index)
@@ -61,12 +70,29 @@ test('a reader that pauses costs no more than its queue, and misses no entry', a
   expect(given.filter(({ type }) => type === 'delta').length).toBeLessThanOrEqual(2_000)
 })
 
+test('nor does it when what comes is long', async () => {
+  const { source, read, store, write } = fakeSource()
+  using hub = new SessionHub(source)
+  const options = { after: 0, deltas: true, signal: new AbortController().signal }
+  const items = followSession(hub, read, options)
+  await items.next()
+  const piece = 'x'.repeat(100_000)
+  for (let index = 0; index < 100; index++) write(index * piece.length, piece)
+  store(1)
+  let length = 0
+  for await (const item of items) {
+    if (item.type === 'delta') length += item.delta.text.length
+    if (item.type === 'entry') break
+  }
+  expect(length).toBeLessThan(1_200_000)
+})
+
 test('nothing more is given once the signal has come, whatever is in the queue', async () => {
-  const { source, store } = fakeSource()
+  const { source, read, store } = fakeSource()
   using hub = new SessionHub(source)
   const stop = new AbortController()
   const options = { after: 0, deltas: false, signal: stop.signal }
-  const items = followSession(hub, (after) => source.read(after), options)
+  const items = followSession(hub, read, options)
   await items.next()
   for (let seq = 1; seq <= 10; seq++) store(seq)
   await items.next()
@@ -76,15 +102,42 @@ test('nothing more is given once the signal has come, whatever is in the queue',
 })
 
 test('a reader that waits is let go as soon as the signal comes', async () => {
-  const { source } = fakeSource()
+  const { source, read } = fakeSource()
   using hub = new SessionHub(source)
   const stop = new AbortController()
   const options = { after: 0, deltas: false, signal: stop.signal }
-  const items = followSession(hub, (after) => source.read(after), options)
-  await items.next()
+  const items = followSession(hub, read, options)
   await items.next()
   const waiting = items.next()
   stop.abort()
   expect(await waiting).toEqual({ done: true, value: undefined })
   // The hub's next look at the log would wake it too.
 }, 1_000)
+
+test('a reader that missed the end of its session learns that it was deleted', async () => {
+  const { source, read, store, purge } = fakeSource()
+  using hub = new SessionHub(source)
+  const options = { after: 0, deltas: false, signal: new AbortController().signal }
+  const items = followSession(hub, read, options)
+  await items.next()
+  store(1)
+  await items.next()
+  purge()
+  hub.check()
+  await expect(items.next()).rejects.toMatchObject({ code: 'not-found' })
+  expect(hub.isUnused).toBe(true)
+})
+
+test('a long log is read page by page', async () => {
+  const { source, read, store, pages } = fakeSource()
+  for (let seq = 1; seq <= 250; seq++) store(seq)
+  using hub = new SessionHub(source)
+  const options = { after: 0, deltas: false, signal: new AbortController().signal }
+  const seqs: number[] = []
+  for await (const item of followSession(hub, read, options)) {
+    if (item.type !== 'entry') break
+    seqs.push(item.entry.seq)
+  }
+  expect(seqs).toEqual(Array.from({ length: 250 }, (_, index) => index + 1))
+  expect(pages).toEqual([100, 100, 50])
+})

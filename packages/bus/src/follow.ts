@@ -1,25 +1,34 @@
-import type { LogEntry } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
 import type { FollowItem } from './bus.ts'
+import type { LogEntry } from '@mcp-host/contracts'
 import type { HubListener, SessionHub } from './session-hub.ts'
 
 /** A follower that lags by more than this is brought up to date from the log instead. */
 const MAX_QUEUED = 2_000
+/** The same in UTF-16 units of text. */
+const MAX_QUEUED_LENGTH = 1024 * 1024
+/** So many entries are read at once. */
+const PAGE = 100
 
 /**
  * Follows one session: what is stored after `after`, then what comes. A slow reader costs no memory:
- * what does not fit its queue is dropped and read again later.
+ * what does not fit its queue is dropped and read again later. Throws `not-found` once the log was purged.
  */
 export async function* followSession(
   hub: SessionHub,
-  read: (after: number) => Promise<LogEntry[]>,
+  read: (after: number, options: { through: number; limit: number }) => Promise<LogEntry[]>,
   { after, deltas, signal }: { after: number; deltas: boolean; signal: AbortSignal },
 ): AsyncGenerator<FollowItem> {
   let queue: FollowItem[] = []
   let overflowed = false
+  let isPurged = false
   let wake: (() => void) | undefined
+  let queuedLength = 0
   const push = (item: FollowItem): void => {
-    if (queue.length < MAX_QUEUED) queue.push(item)
-    else overflowed = true
+    if (queue.length < MAX_QUEUED && queuedLength < MAX_QUEUED_LENGTH) {
+      queue.push(item)
+      queuedLength += lengthOf(item)
+    } else overflowed = true
     wake?.()
   }
   const listener: HubListener = {
@@ -29,6 +38,10 @@ export async function* followSession(
       if (deltas) push({ type: 'delta', delta })
     },
     checked: () => push({ type: 'caught-up' }),
+    purged: () => {
+      isPurged = true
+      wake?.()
+    },
   }
   const onAbort = (): void => wake?.()
   signal.addEventListener('abort', onAbort)
@@ -39,23 +52,28 @@ export async function* followSession(
     let behind = true
     while (!signal.aborted) {
       if (behind) {
-        behind = false
-        for (const entry of await read(seq)) {
+        // The hub gives nothing of before.
+        const page = await read(seq, { through: hub.seq, limit: PAGE })
+        for (const entry of page) {
           if (signal.aborted) return
           seq = entry.seq
           yield { type: 'entry', entry }
         }
+        behind = page.length >= PAGE
+        if (behind) continue
         yield { type: 'caught-up' }
       }
       if (overflowed) {
         overflowed = false
         queue = []
+        queuedLength = 0
         behind = true
         continue
       }
       if (queue.length === 0) {
         // The abort may have come while the reader was busy with the last item.
         if (signal.aborted) return
+        if (isPurged) throw new BusError('not-found', 'this session was deleted')
         await new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -64,6 +82,7 @@ export async function* followSession(
       }
       const items = queue
       queue = []
+      queuedLength = 0
       for (const item of items) {
         if (signal.aborted) return
         if (item.type === 'entry') {
@@ -77,4 +96,16 @@ export async function* followSession(
     signal.removeEventListener('abort', onAbort)
     hub.remove(listener)
   }
+}
+
+/** How much text is in it, roughly. */
+function lengthOf(item: FollowItem): number {
+  if (item.type === 'delta') return item.delta.text.length
+  if (item.type !== 'entry' || item.entry.kind === 'unreadable') return 0
+  const { fact } = item.entry
+  if (!('content' in fact) || !Array.isArray(fact.content)) return 0
+  return fact.content.reduce(
+    (sum, block) => sum + ('text' in block ? String(block.text).length : 0),
+    0,
+  )
 }

@@ -1,4 +1,4 @@
-import type { LogEntry, SessionId } from '@mcp-host/contracts'
+import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import { factSubject, newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
@@ -23,6 +23,91 @@ const say = (session: SessionId, id: string) =>
 
 const never = (): Promise<'done'> => new Promise(() => {})
 
+test('what users say to a running turn is handed out too', async () => {
+  const session = newSessionId()
+  const entries: LogEntry[] = []
+  await bus.sessions.consumeInputs(async (entry) => {
+    entries.push(entry)
+    return 'done'
+  })
+  const control: LogFact = { kind: 'control', fact: { type: 'cancel-requested' } }
+  await bus.sessions.append(session, control, { envelope, messageId: 'c' })
+  await say(session, 'a')
+  await eventually(() => entries.length === 2)
+  expect(entries).toMatchObject([control, said('a')])
+})
+
+test('a consumer of an earlier version, which handed out only messages, is brought up to date', async () => {
+  await using outside = await connectNats(broker.url, 'earlier')
+  const { consumers } = await jetstreamManager(outside)
+  const session = newSessionId()
+  await say(session, 'before')
+  await consumers.update(SESSIONS_STREAM, INPUTS_CONSUMER, { filter_subject: 's.*.*.in.msg' })
+  const kinds: string[] = []
+  const next = await broker.connect()
+  const { config } = await consumers.info(SESSIONS_STREAM, INPUTS_CONSUMER)
+  expect(config.filter_subject).toBe('s.*.*.in.>')
+  await next.sessions.consumeInputs(async ({ kind }) => {
+    kinds.push(kind)
+    return 'done'
+  })
+  const control: LogFact = { kind: 'control', fact: { type: 'cancel-requested' } }
+  await bus.sessions.append(session, control, { envelope, messageId: 'c' })
+  await eventually(() => kinds.length === 2)
+  expect(kinds).toEqual(['input', 'control'])
+})
+
+describe('a job', () => {
+  test('is known while it is in hand, and no longer', async () => {
+    const { promise: finished, resolve: finish } = Promise.withResolvers<'done'>()
+    const jobs = await bus.sessions.consumeInputs(() => finished)
+    expect(jobs.held()).toEqual([])
+    await say(newSessionId(), 'a')
+    await eventually(() => jobs.held().length === 1)
+    finish('done')
+    await eventually(() => jobs.held().length === 0)
+  })
+
+  test('of a process that is gone is handed back by another, and comes at once', async () => {
+    const dying = await broker.connect()
+    const jobs = await dying.sessions.consumeInputs(never)
+    await say(newSessionId(), 'a')
+    const [job = ''] = await eventually(() => jobs.held().length > 0 && jobs.held())
+    await dying[Symbol.asyncDispose]()
+    const seqs: number[] = []
+    await bus.sessions.consumeInputs(async ({ seq }) => {
+      seqs.push(seq)
+      return 'done'
+    })
+    bus.sessions.handBack(job)
+    // Otherwise the broker waits for 5 s.
+    await eventually(() => seqs.length === 1, { limitMs: 3_000 })
+  })
+
+  test('that is none of ours is not handed back', async () => {
+    for (const job of ['s.1.x.ev', '$JS.API.STREAM.PURGE.SESS', '$JS.ACK.OTHER.orch.1.1.1.1.0']) {
+      expect(() => bus.sessions.handBack(job)).toThrow('is no job')
+    }
+  })
+
+  test('of which a process rids itself goes to another at once', async () => {
+    const leaving = await broker.connect()
+    const { promise: finished, resolve: finish } = Promise.withResolvers<{ retryMs: number }>()
+    const jobs = await leaving.sessions.consumeInputs(() => finished)
+    await say(newSessionId(), 'a')
+    await eventually(() => jobs.held().length === 1)
+    await jobs[Symbol.asyncDispose]()
+    const seqs: number[] = []
+    await bus.sessions.consumeInputs(async ({ seq }) => {
+      seqs.push(seq)
+      return 'done'
+    })
+    finish({ retryMs: 0 })
+    await eventually(() => seqs.length === 1, { limitMs: 3_000 })
+    expect(jobs.held()).toEqual([])
+  })
+})
+
 describe('a user message', () => {
   test('is handed out, with all that is known of it, and not again once it is done', async () => {
     const session = newSessionId()
@@ -41,7 +126,7 @@ describe('a user message', () => {
     const later: string[] = []
     await (
       await broker.connect()
-    ).sessions.consumeInputs(async ({ fact }) => {
+    ).sessions.consumeInputs(async ({ fact = {} }) => {
       later.push('id' in fact ? fact.id : '')
       return 'done'
     })
@@ -109,7 +194,7 @@ describe('a user message', () => {
     const handlers: string[] = []
     const { promise: finished, resolve: finish } = Promise.withResolvers<'done'>()
     const consume = (name: string, by: Bus) =>
-      by.sessions.consumeInputs(({ fact }) => {
+      by.sessions.consumeInputs(({ fact = {} }) => {
         handlers.push(`${name} ${'id' in fact ? fact.id : ''}`)
         return finished
       })

@@ -1,8 +1,8 @@
 import type { StoredMsg } from '@nats-io/jetstream'
 import { RepublishHeaders } from '@nats-io/jetstream'
 import type { Msg, MsgHdrs } from '@nats-io/transport-node'
-import type { LogEntry, LogFact } from '@mcp-host/contracts'
-import { BusError, LOG_FACTS, matchSubject } from '@mcp-host/contracts'
+import type { Envelope, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
+import { LOG_FACTS, matchSubject } from '@mcp-host/contracts'
 import type { z } from 'zod'
 import { decode, readEnvelope } from './codec.ts'
 
@@ -17,33 +17,59 @@ interface Stored {
   readonly headers: MsgHdrs | undefined
 }
 
-/** Throws `invalid` when the message is not a fact of a session's log. */
-export function parseEntry({ subject, seq, time, data, headers }: Stored): LogEntry {
+/** Stands for the envelope of a message whose own cannot be read. */
+const NO_ENVELOPE: Envelope = {
+  requestId: '',
+  traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`,
+  principal: '',
+}
+
+/** Told of what cannot be read. */
+export type OnUnreadable = (error: unknown, session: SessionId) => void
+
+/** `undefined` when it is no kind of fact that this version knows. */
+export function parseEntry(
+  { subject, seq, time, data, headers }: Stored,
+  onUnreadable: OnUnreadable,
+): LogEntry | undefined {
   for (const kind of KINDS) {
     const params = matchSubject(LOG_FACTS[kind].subject, subject)
     if (params === undefined) continue
+    // Only session ids are written there.
+    const at = { session: params.session as SessionId, seq, time }
     const what = `${kind} at ${seq}`
-    // The kind decides the schema, which TypeScript cannot follow through the table.
-    const fact = decode(LOG_FACTS[kind].payload as z.ZodType, data, what)
-    const envelope = readEnvelope({ headers }, what)
-    return { kind, fact, session: params.session, seq, time, envelope } as LogEntry
+    try {
+      // The kind decides the schema, which TypeScript cannot follow through the table.
+      const fact = decode(LOG_FACTS[kind].payload as z.ZodType, data, what)
+      return { kind, fact, ...at, envelope: readEnvelope({ headers }, what) } as LogEntry
+    } catch (error) {
+      onUnreadable(error, at.session)
+      return { kind: 'unreadable', of: kind, fact: undefined, ...at, envelope: NO_ENVELOPE }
+    }
   }
-  throw new BusError('invalid', `no fact of a session's log has the subject ${subject}`)
+  return undefined
 }
 
-export function parseStored({ subject, seq, time, data, header }: StoredMsg): LogEntry {
-  return parseEntry({ subject, seq, time: time.getTime(), data, headers: header })
+export function parseStored(
+  { subject, seq, time, data, header }: StoredMsg,
+  onUnreadable: OnUnreadable,
+): LogEntry | undefined {
+  return parseEntry({ subject, seq, time: time.getTime(), data, headers: header }, onUnreadable)
 }
 
 /** An entry as the server repeats it, with the sequence before it on the same subject. */
-export function parseRepublished(message: Msg): { entry: LogEntry; previous: number } {
+export function parseRepublished(
+  message: Msg,
+  onUnreadable: OnUnreadable,
+): { entry: LogEntry; previous: number } | undefined {
   const header = (name: string): string => message.headers?.get(name) ?? ''
-  const entry = parseEntry({
+  const stored = {
     subject: header(RepublishHeaders.Subject),
     seq: Number(header(RepublishHeaders.Sequence)),
     time: Date.parse(header('Nats-Time-Stamp')),
     data: message.data,
     headers: message.headers,
-  })
-  return { entry, previous: Number(header(RepublishHeaders.LastSequence)) }
+  }
+  const entry = parseEntry(stored, onUnreadable)
+  return entry && { entry, previous: Number(header(RepublishHeaders.LastSequence)) }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { JetStreamApiError } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { ObjectStore } from '@nats-io/obj'
@@ -6,14 +5,9 @@ import type { SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Blobs, StoredBlob } from './bus.ts'
 import { isFull } from './nats-error.ts'
+import { patiently, PATIENCE_MS } from './patience.ts'
 
 export const BLOB_BUCKET = 'BLOB'
-
-/** How long a blob is kept, from its writing on; the store of an earlier version keeps them for ever. */
-export const BLOB_MAX_AGE_MS = 30 * 24 * 3_600_000
-
-/** Longer than a cluster's election after its leader died. */
-const PATIENCE_MS = 30_000
 
 /** What is too large for a message, in an object store. */
 export class NatsBlobs implements Blobs {
@@ -43,6 +37,10 @@ export class NatsBlobs implements Blobs {
     return bytes
   }
 
+  async remove(key: string): Promise<void> {
+    await this.#patiently(() => this.#store.delete(key))
+  }
+
   /** Stops when a part does not come: then it is lost, or the broker died after it sent the others. */
   async #read(key: string): Promise<Uint8Array | undefined> {
     const found = await this.#store.get(key)
@@ -56,28 +54,28 @@ export class NatsBlobs implements Blobs {
     return Buffer.concat(parts)
   }
 
-  /** Both are safe to repeat: a blob that was half written is written over. */
-  async #patiently<T>(use: () => Promise<T>): Promise<T> {
-    const giveUpAt = Date.now() + this.#patienceMs
-    for (;;) {
-      try {
-        return await use()
-      } catch (error) {
-        if (isFull(error)) {
-          const message = `nats-server has no room for results: ${error.message}; give its store more`
-          throw new BusError('exhausted', message, { cause: error })
+  /** All are safe to repeat: a blob that was half written is written over. */
+  #patiently<T>(use: () => Promise<T>): Promise<T> {
+    return patiently(use, {
+      connection: this.#connection,
+      patienceMs: this.#patienceMs,
+      isHopeless: (error) => isFull(error) || refusal(error) !== undefined,
+      report: (cause) => {
+        if (isFull(cause)) {
+          const message = `nats-server has no room for results: ${cause.message}; give its store more`
+          return new BusError('exhausted', message, { cause })
         }
-        const refusal = error instanceof JetStreamApiError ? error : undefined
-        const isRefused = refusal !== undefined && refusal.status < 500
-        if (isRefused || this.#connection.isClosed() || Date.now() >= giveUpAt) {
-          const message =
-            refusal === undefined
-              ? 'stored results cannot be reached; try again'
-              : `nats-server refuses stored results: ${refusal.message}; try again`
-          throw new BusError('unavailable', message, { cause: error })
-        }
-        await delay(200)
-      }
-    }
+        const said = refusal(cause)?.message
+        const message =
+          said === undefined
+            ? 'stored results cannot be reached; try again'
+            : `nats-server refuses stored results: ${said}; try again`
+        return new BusError('unavailable', message, { cause })
+      },
+    })
   }
+}
+
+function refusal(error: unknown): JetStreamApiError | undefined {
+  return error instanceof JetStreamApiError && error.status < 500 ? error : undefined
 }

@@ -20,6 +20,13 @@ export function isFull(error: unknown): error is JetStreamApiError {
   return NO_ROOM.has(code) || (code === STORE_FAILED && /maximum|no space/.test(message))
 }
 
+/** JetStream's code for a server that is told to replicate but is no cluster. */
+const ALONE = 10074
+
+export function isAlone(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === ALONE
+}
+
 export function isNoResponders(error: unknown): boolean {
   return (
     error instanceof errors.NoRespondersError ||
@@ -27,10 +34,13 @@ export function isNoResponders(error: unknown): boolean {
   )
 }
 
+/** JetStream's code for a message whose first try is still being replicated: the next one tells its end. */
+const IN_PROCESS = 10158
+
 /** Whether the broker refused the append for what it says, so that trying again is of no use. */
 export function isFinal(error: unknown): boolean {
   // 503 and its like: no leader, no resources, stream restarting.
-  if (error instanceof JetStreamApiError) return error.status < 500
+  if (error instanceof JetStreamApiError) return error.status < 500 && error.code !== IN_PROCESS
   return (
     error instanceof JetStreamError ||
     error instanceof errors.PermissionViolationError ||

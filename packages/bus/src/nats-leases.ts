@@ -1,8 +1,8 @@
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
-import { JetStreamApiError } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import { headers } from '@nats-io/transport-node'
 import { BusError } from '@mcp-host/contracts'
+import { isEndMark, keySubject, lastOfKey, wholeSeconds } from './bucket-key.ts'
 import type { Lease, LeaseRecord, Leases, LeaseView } from './bus.ts'
 import { Listeners } from './listeners.ts'
 import { isFenced } from './nats-error.ts'
@@ -131,9 +131,9 @@ export class NatsLeases implements Leases {
 
   async #publish(key: string, after: number, ttlMs: number): Promise<number> {
     const { id, jetstream } = this.#deps
-    const { seq } = await jetstream.publish(subjectOf(key), bytes.encode(id), {
+    const { seq } = await jetstream.publish(keySubject(LEASE_BUCKET, key), bytes.encode(id), {
       expect: { lastSubjectSequence: after },
-      ttl: seconds(ttlMs),
+      ttl: wholeSeconds(ttlMs),
       timeout: Math.min(ANSWER_LIMIT_MS, ttlMs / 3),
     })
     return seq
@@ -142,28 +142,27 @@ export class NatsLeases implements Leases {
   async #tombstone(key: string, last: number): Promise<void> {
     const deleted = headers()
     deleted.set('KV-Operation', 'DEL')
-    await this.#deps.jetstream.publish(subjectOf(key), new Uint8Array(), {
+    await this.#deps.jetstream.publish(keySubject(LEASE_BUCKET, key), new Uint8Array(), {
       headers: deleted,
       expect: { lastSubjectSequence: last },
-      ttl: seconds(TOMBSTONE_MS),
+      ttl: wholeSeconds(TOMBSTONE_MS),
       timeout: ANSWER_LIMIT_MS,
     })
   }
 
   /** What the leader has; without a holder when the lease ended. */
   async #last(key: string): Promise<{ holder: string | undefined; revision: number } | undefined> {
-    const query = { last_by_subj: subjectOf(key) }
     let message
     try {
-      message = await this.#deps.manager.streams.getMessage(`KV_${LEASE_BUCKET}`, query)
+      message = await lastOfKey(this.#deps.manager, LEASE_BUCKET, key)
     } catch (error) {
-      if (error instanceof JetStreamApiError && error.status === 404) return undefined
       throw unavailable(error)
     }
     if (message === null) return undefined
-    const { header, data, seq } = message
-    const hasEnded = header.has('KV-Operation') || header.has('Nats-Marker-Reason')
-    return { holder: hasEnded ? undefined : text.decode(data), revision: seq }
+    return {
+      holder: isEndMark(message) ? undefined : text.decode(message.data),
+      revision: message.seq,
+    }
   }
 }
 
@@ -286,14 +285,6 @@ class HeldLease implements Lease {
     clearTimeout(this.#timer)
     clearTimeout(this.#expiry)
   }
-}
-
-function subjectOf(key: string): string {
-  return `$KV.${LEASE_BUCKET}.${key}`
-}
-
-function seconds(ms: number): string {
-  return `${Math.ceil(ms / 1_000)}s`
 }
 
 function unavailable(cause: unknown): BusError {

@@ -1,6 +1,6 @@
-import type { JetStreamClient, JetStreamManager, JsMsg, StoredMsg } from '@nats-io/jetstream'
+import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream'
 import { PubHeaders } from '@nats-io/jetstream'
-import type { NatsConnection } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import {
   BusError,
@@ -13,19 +13,22 @@ import {
 } from '@mcp-host/contracts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
-import type { AppendOptions, FollowItem, SessionLog } from './bus.ts'
+import type { AppendOptions, FollowItem, InputJobs, ReadOptions, SessionLog } from './bus.ts'
 import { decode, encode, envelopeHeaders } from './codec.ts'
+import type { InputHandler } from './consume-inputs.ts'
+import { consumeInputs, handBack } from './consume-inputs.ts'
 import { followSession } from './follow.ts'
-import { parseEntry, parseRepublished, parseStored } from './log-entries.ts'
+import { parseRepublished, parseStored } from './log-entries.ts'
 import { isFenced, isFinal } from './nats-error.ts'
+import { patiently, PATIENCE_MS } from './patience.ts'
 import { SessionHub } from './session-hub.ts'
-import { ACK_WAIT_MS, INPUTS_CONSUMER, SESSIONS_STREAM } from './streams.ts'
+import { SESSIONS_STREAM } from './streams.ts'
 
-/** Longer than a cluster's election after its leader died. */
-const DEFAULT_PATIENCE_MS = 30_000
 const BATCH = 500
 /** A read that gets nothing for so long was lost with the connection. */
 const READ_QUIET_MS = 2_000
+/** How many sessions are remembered as told of in the log. */
+const MAX_TOLD = 1_000
 
 export interface SessionLogDeps {
   readonly connection: NatsConnection
@@ -38,6 +41,14 @@ export interface SessionLogDeps {
 export class NatsSessionLog implements SessionLog {
   readonly #deps: SessionLogDeps
   readonly #hubs = new Map<SessionId, SessionHub>()
+  /** Sessions of which the log said that something in them cannot be read. */
+  readonly #told = new Set<SessionId>()
+  readonly #onUnreadable = (error: unknown, session: SessionId): void => {
+    if (this.#told.has(session)) return
+    if (this.#told.size >= MAX_TOLD) this.#told.clear()
+    this.#told.add(session)
+    this.#deps.warn(error, `read session ${session}`)
+  }
 
   constructor(deps: SessionLogDeps) {
     this.#deps = deps
@@ -46,7 +57,7 @@ export class NatsSessionLog implements SessionLog {
   async append(
     session: SessionId,
     { kind, fact }: LogFact,
-    { envelope, messageId, fence, patienceMs = DEFAULT_PATIENCE_MS }: AppendOptions,
+    { envelope, messageId, fence, patienceMs = PATIENCE_MS }: AppendOptions,
   ): Promise<{ seq: number; duplicate: boolean }> {
     const subject = factSubject(session, kind)
     const data = encode(LOG_FACTS[kind].payload as z.ZodType, fact, kind)
@@ -65,7 +76,9 @@ export class NatsSessionLog implements SessionLog {
         if (fence !== undefined && isFenced(error)) {
           // The broker looks at the fence before the id: the append may be our own, sent again.
           const winner = await this.#firstAfter(subject, fence).catch(() => null)
-          if (winner?.msgID === msgID) return { seq: winner.seq, duplicate: true }
+          if (winner?.header.get(PubHeaders.MsgIdHdr) === msgID) {
+            return { seq: winner.seq, duplicate: true }
+          }
           if (winner !== null) {
             throw new BusError('conflict', `${subject}: passed by another writer`, { cause: error })
           }
@@ -82,15 +95,32 @@ export class NatsSessionLog implements SessionLog {
     }
   }
 
-  async read(session: SessionId, after: number): Promise<LogEntry[]> {
+  async read(session: SessionId, after: number, options: ReadOptions = {}): Promise<LogEntry[]> {
+    const { through = 0, limit = Infinity, until = Infinity } = options
+    const subjects = sessionLogSubjects(session)
     const entries: LogEntry[] = []
-    for (let next = after + 1; ;) {
-      const batch = await this.#patiently(() => this.#readBatch(sessionLogSubjects(session), next))
-      for (const message of batch) entries.push(parseStored(message))
-      const last = batch.at(-1)
-      if (last === undefined || batch.length < BATCH) return entries
-      next = last.seq + 1
+    let last = after
+    /** Whether more is wanted. */
+    const take = (message: StoredMsg): boolean => {
+      last = message.seq
+      if (last > until) return false
+      const entry = parseStored(message, this.#onUnreadable)
+      if (entry !== undefined) entries.push(entry)
+      return entries.length < limit
     }
+    for (let hasMore = limit > 0; hasMore;) {
+      const from = last + 1
+      const size = Math.min(BATCH, limit - entries.length)
+      const batch = await this.#patiently(() => this.#readBatch(subjects, from, size))
+      // A batch of large messages ends before it is full.
+      hasMore = batch.every(take) && (batch.at(-1)?.pending ?? 0) > 0
+    }
+    // What a replica that lags did not show yet, the leader has.
+    while (last < Math.min(through, until) && entries.length < limit) {
+      const next = await this.#patiently(() => this.#firstAfter(subjects, last))
+      if (next === null || !take(next)) break
+    }
+    return entries
   }
 
   async lastSequence(session: SessionId): Promise<number> {
@@ -99,7 +129,12 @@ export class NatsSessionLog implements SessionLog {
 
   async lastTurnEvent(session: SessionId): Promise<LogEntry | undefined> {
     const message = await this.#last(factSubject(session, 'turn'))
-    return message === null ? undefined : parseStored(message)
+    return message === null ? undefined : parseStored(message, this.#onUnreadable)
+  }
+
+  async purge(session: SessionId): Promise<void> {
+    const filter = sessionLogSubjects(session)
+    await this.#patiently(() => this.#deps.manager.streams.purge(SESSIONS_STREAM, { filter }))
   }
 
   async *follow(
@@ -108,7 +143,7 @@ export class NatsSessionLog implements SessionLog {
   ): AsyncIterable<FollowItem> {
     const hub = this.#hub(session)
     try {
-      yield* followSession(hub, (after) => this.read(session, after), options)
+      yield* followSession(hub, (after, page) => this.read(session, after, page), options)
     } finally {
       if (hub.isUnused) {
         hub[Symbol.dispose]()
@@ -127,48 +162,12 @@ export class NatsSessionLog implements SessionLog {
     for (const hub of this.#hubs.values()) hub.check()
   }
 
-  async consumeInputs(
-    handler: (entry: LogEntry) => Promise<'done' | { retryMs: number }>,
-  ): Promise<AsyncDisposable> {
-    const consumer = await this.#deps.jetstream.consumers.get(SESSIONS_STREAM, INPUTS_CONSUMER)
-    const messages = await consumer.consume({
-      max_messages: 256,
-      expires: 5_000,
-      idle_heartbeat: 1_000,
-      callback: (message) => void this.#handleInput(message, handler),
-    })
-    return {
-      async [Symbol.asyncDispose]() {
-        await messages.close()
-      },
-    }
+  consumeInputs(handler: InputHandler): Promise<InputJobs> {
+    return consumeInputs({ ...this.#deps, onUnreadable: this.#onUnreadable }, handler)
   }
 
-  async #handleInput(
-    message: JsMsg,
-    handler: (entry: LogEntry) => Promise<'done' | { retryMs: number }>,
-  ): Promise<void> {
-    let entry: LogEntry
-    try {
-      const { subject, seq, data, headers } = message
-      const time = Math.floor(message.info.timestampNanos / 1e6)
-      entry = parseEntry({ subject, seq, time, data, headers })
-    } catch (error) {
-      this.#deps.warn(error, 'read input')
-      // It will never be readable: it must not come back for ever.
-      return message.term('not readable')
-    }
-    const working = setInterval(() => message.working(), ACK_WAIT_MS / 3)
-    try {
-      const verdict = await handler(entry)
-      if (verdict === 'done') message.ack()
-      else message.nak(verdict.retryMs)
-    } catch (error) {
-      this.#deps.warn(error, 'handle input')
-      message.nak(1_000)
-    } finally {
-      clearInterval(working)
-    }
+  handBack(job: string): void {
+    handBack(this.#deps.connection, job)
   }
 
   #hub(session: SessionId): SessionHub {
@@ -178,14 +177,14 @@ export class NatsSessionLog implements SessionLog {
     const hub = new SessionHub({
       listen: (onEntry) =>
         this.#subscribe(liveLogSubjects(session), (message) => {
-          const { entry, previous } = parseRepublished(message)
-          onEntry(entry, previous)
+          const live = parseRepublished(message, this.#onUnreadable)
+          if (live !== undefined) onEntry(live.entry, live.previous)
         }),
       listenDeltas: (onDelta) =>
         this.#subscribe(fillSubject(textDelta.subject, { session }), ({ data }) =>
           onDelta(decode(textDelta.payload, data, 'text delta')),
         ),
-      read: (after) => this.read(session, after),
+      read: (after, through) => this.read(session, after, { through }),
       last: () => this.lastSequence(session),
       warn: (error) => {
         if (!connection.isClosed()) warn(error, 'follow session')
@@ -195,10 +194,7 @@ export class NatsSessionLog implements SessionLog {
     return hub
   }
 
-  #subscribe(
-    subject: string,
-    onMessage: (message: Parameters<typeof parseRepublished>[0]) => void,
-  ): Disposable {
+  #subscribe(subject: string, onMessage: (message: Msg) => void): Disposable {
     const subscription = this.#deps.connection.subscribe(subject, {
       callback: (error, message) => {
         try {
@@ -213,41 +209,29 @@ export class NatsSessionLog implements SessionLog {
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
   }
 
-  async #last(subject: string): Promise<StoredMsg | null> {
-    const { direct } = this.#deps.manager
-    return this.#patiently(() => direct.getMessage(SESSIONS_STREAM, { last_by_subj: subject }))
+  /** Asked of the stream's leader, as replicas may lag. */
+  #last(subject: string): Promise<StoredMsg | null> {
+    const query = { last_by_subj: subject }
+    return this.#patiently(() => this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query))
   }
 
-  /** Looks again while the broker is away: it changes nothing. */
-  async #patiently<T>(look: () => Promise<T>): Promise<T> {
-    const giveUpAt = Date.now() + DEFAULT_PATIENCE_MS
-    for (;;) {
-      try {
-        return await look()
-      } catch (error) {
-        const isHopeless = isFinal(error) || this.#deps.connection.isClosed()
-        if (isHopeless || Date.now() >= giveUpAt) {
-          throw new BusError('unavailable', 'the session log cannot be read; try again', {
-            cause: error,
-          })
-        }
-        await delay(200)
-      }
-    }
+  /** Asked of the stream's leader too. */
+  #firstAfter(subjects: string, after: number): Promise<StoredMsg | null> {
+    const query = { seq: after + 1, next_by_subj: subjects }
+    return this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query)
   }
 
-  /** Asked of the stream's leader: replicas may lag. */
-  async #firstAfter(
-    subject: string,
-    after: number,
-  ): Promise<{ seq: number; msgID: string } | null> {
-    const query = { seq: after + 1, next_by_subj: subject }
-    const message = await this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query)
-    return message && { seq: message.seq, msgID: message.header.get(PubHeaders.MsgIdHdr) }
+  #patiently<T>(act: () => Promise<T>): Promise<T> {
+    return patiently(act, {
+      connection: this.#deps.connection,
+      isHopeless: isFinal,
+      report: (cause) =>
+        new BusError('unavailable', 'the session log cannot be read; try again', { cause }),
+    })
   }
 
   /** The callback form: the iterator form leaks its subscription. */
-  async #readBatch(subjects: string, from: number): Promise<StoredMsg[]> {
+  async #readBatch(subjects: string, from: number, size: number): Promise<StoredMsg[]> {
     const messages: StoredMsg[] = []
     const ended = Promise.withResolvers<void>()
     const quiet = setTimeout(
@@ -257,7 +241,7 @@ export class NatsSessionLog implements SessionLog {
     const batch = await this.#deps.manager.direct.getBatch(SESSIONS_STREAM, {
       seq: from,
       next_by_subj: subjects,
-      batch: BATCH,
+      batch: size,
       callback: (done, message) => {
         if (done === null) {
           messages.push(message)

@@ -1,8 +1,8 @@
-import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
-import { newSessionId } from '@mcp-host/contracts'
+import type { LogEntry, LogFact, SessionId, TextDelta } from '@mcp-host/contracts'
+import { generationId, newSessionId } from '@mcp-host/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { claimed, envelope, said, started } from '../test/facts.ts'
-import type { SessionSource } from './session-hub.ts'
+import type { HubListener, SessionSource } from './session-hub.ts'
 import { SessionHub } from './session-hub.ts'
 
 const session: SessionId = newSessionId()
@@ -19,7 +19,10 @@ class FakeSource implements SessionSource {
   readonly warnings: unknown[] = []
   reads = 0
   isOpen = true
+  /** How far the replica is that is asked, unless told that there is more. */
+  replicaSeq = Infinity
   #log: LogEntry[] = []
+  #onDelta: (delta: TextDelta) => void = () => {}
   #onEntry: (entry: LogEntry, previous: number) => void = () => {}
   #gate: Promise<void> = Promise.resolve()
   #failure: Error | undefined
@@ -33,14 +36,16 @@ class FakeSource implements SessionSource {
     }
   }
 
-  listenDeltas(): Disposable {
+  listenDeltas(onDelta: (delta: TextDelta) => void): Disposable {
+    this.#onDelta = onDelta
     return { [Symbol.dispose]: () => {} }
   }
 
-  async read(after: number): Promise<LogEntry[]> {
+  async read(after: number, through: number): Promise<LogEntry[]> {
     this.reads++
+    const visible = Math.max(through, this.replicaSeq)
     // What is stored when the question arrives, as the broker does it.
-    const found = this.#log.filter(({ seq }) => seq > after)
+    const found = this.#log.filter(({ seq }) => seq > after && seq <= visible)
     const failure = this.#failure
     await this.#gate
     if (failure !== undefined) throw failure
@@ -48,6 +53,7 @@ class FakeSource implements SessionSource {
   }
 
   async last(): Promise<number> {
+    if (this.#failure !== undefined) throw this.#failure
     return this.#log.at(-1)?.seq ?? 0
   }
 
@@ -72,6 +78,15 @@ class FakeSource implements SessionSource {
     if (entry !== undefined) this.#onEntry(entry, previous)
   }
 
+  purge(): void {
+    this.#log = []
+  }
+
+  /** A piece of text comes. */
+  write(): void {
+    this.#onDelta({ generation: generationId(session, 1), offset: 0, kind: 'text', text: 'a' })
+  }
+
   /** Answers of the log are held back until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -87,6 +102,13 @@ class FakeSource implements SessionSource {
 /** Lets all answers come that are not held back. */
 const settle = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0)
 
+const silent: HubListener = {
+  entry: () => {},
+  delta: () => {},
+  checked: () => {},
+  purged: () => {},
+}
+
 async function openHub(prepare: (source: FakeSource) => void = () => {}) {
   const source = new FakeSource()
   prepare(source)
@@ -94,8 +116,8 @@ async function openHub(prepare: (source: FakeSource) => void = () => {}) {
   const given: number[] = []
   let checks = 0
   const listener = {
+    ...silent,
     entry: ({ seq }: LogEntry) => void given.push(seq),
-    delta: () => {},
     checked: () => void checks++,
   }
   hub.add(listener, { deltas: false })
@@ -104,7 +126,41 @@ async function openHub(prepare: (source: FakeSource) => void = () => {}) {
   return { source, hub, listener, given, checks: () => checks }
 }
 
+describe('at the start', () => {
+  test('the log is asked how far it goes, and not read', async () => {
+    const { source } = await openHub((log) => log.lose(10, said('old')))
+    expect(source.reads).toBe(0)
+  })
+
+  test('what is stored while it is asked is given', async () => {
+    const source = new FakeSource()
+    using hub = new SessionHub(source)
+    const given: number[] = []
+    const entry = ({ seq }: LogEntry): void => void given.push(seq)
+    hub.add({ ...silent, entry }, { deltas: false })
+    source.store(10, said('a'))
+    await hub.opened()
+    await settle()
+    expect(given).toEqual([10])
+  })
+})
+
 describe('live entries', () => {
+  test('come after the text that was held back for many listeners', async () => {
+    const { source, hub } = await openHub()
+    const told: string[] = []
+    for (let index = 0; index < 999; index++) hub.add({ ...silent }, { deltas: true })
+    hub.add(
+      { ...silent, entry: () => void told.push('entry'), delta: () => void told.push('text') },
+      { deltas: true },
+    )
+    source.write()
+    source.write()
+    expect(told).toEqual(['text'])
+    source.store(10, said('a'))
+    expect(told).toEqual(['text', 'text', 'entry'])
+  })
+
   test('are given as they come, without asking the log again', async () => {
     const { source, given } = await openHub((log) => log.lose(10, said('old')))
     const { reads } = source
@@ -128,10 +184,7 @@ describe('live entries', () => {
     const source = new FakeSource()
     const hub = new SessionHub(source)
     const given: number[] = []
-    hub.add(
-      { entry: ({ seq }) => void given.push(seq), delta: () => {}, checked: () => {} },
-      { deltas: false },
-    )
+    hub.add({ ...silent, entry: ({ seq }) => void given.push(seq) }, { deltas: false })
     source.store(10, said('a'))
     await hub.opened()
     source.store(11, said('b'))
@@ -160,18 +213,33 @@ describe('a lost live entry', () => {
   test('that is the last is found within two seconds', async () => {
     const { source, given, checks } = await openHub()
     source.lose(10, said('lost'))
-    expect(checks()).toBe(1)
+    expect(checks()).toBe(0)
     await vi.advanceTimersByTimeAsync(2_000)
     expect(given).toEqual([10])
-    expect(checks()).toBe(2)
+    expect(checks()).toBe(1)
+  })
+
+  test('is looked for only every fifteen seconds while text comes', async () => {
+    const { source, hub, given, checks } = await openHub()
+    hub.add(silent, { deltas: true })
+    source.lose(10, said('lost'))
+    for (let second = 0; second < 14; second++) {
+      source.write()
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    expect(checks()).toBe(0)
+    source.write()
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(given).toEqual([10])
   })
 
   test('in a session where nothing happens is found within fifteen seconds', async () => {
-    const { source, given } = await openHub()
+    const { source, given, checks } = await openHub()
     await vi.advanceTimersByTimeAsync(60_000)
-    const { reads } = source
+    const before = checks()
     await vi.advanceTimersByTimeAsync(30_000)
-    expect(source.reads).toBe(reads + 2)
+    expect(checks()).toBe(before + 2)
+    expect(source.reads).toBe(0)
     source.lose(10, said('lost'))
     await vi.advanceTimersByTimeAsync(15_000)
     expect(given).toEqual([10])
@@ -250,6 +318,92 @@ describe('while the log is looked up', () => {
     await vi.advanceTimersByTimeAsync(2_000)
     expect(given).toEqual([10])
   })
+})
+
+describe('where the replica that is asked lags', () => {
+  test('what the next on its subject shows to be missing is given at once', async () => {
+    const { source, given } = await openHub((log) => log.lose(9, said('old')))
+    source.replicaSeq = 9
+    source.lose(10, said('lost'))
+    source.store(11, said('next'))
+    await settle()
+    expect(given).toEqual([10, 11])
+  })
+
+  test('what a turn event says its writer had read is given at once', async () => {
+    const { source, given } = await openHub()
+    source.replicaSeq = 0
+    source.lose(10, started(session, 1))
+    source.store(11, claimed('o', 10))
+    await settle()
+    expect(given).toEqual([10, 11])
+  })
+
+  test('what came while the log was looked up is given at once', async () => {
+    const { source, hub, given } = await openHub()
+    source.replicaSeq = 0
+    const release = source.hold()
+    hub.check()
+    source.store(10, said('a'))
+    release()
+    await settle()
+    expect(given).toEqual([10])
+  })
+
+  test('what came before the start is known is given at once', async () => {
+    const source = new FakeSource()
+    source.replicaSeq = 0
+    const hub = new SessionHub(source)
+    const given: number[] = []
+    const listener = {
+      ...silent,
+      entry: ({ seq }: LogEntry) => void given.push(seq),
+    }
+    hub.add(listener, { deltas: false })
+    source.store(10, said('a'))
+    await hub.opened()
+    await settle()
+    expect(given).toEqual([10])
+  })
+
+  test('what an interruption hid is given as soon as it is over', async () => {
+    const { source, hub, given } = await openHub()
+    source.replicaSeq = 0
+    hub.interrupted()
+    source.lose(10, said('lost'))
+    hub.check()
+    await settle()
+    source.store(11, started(session, 1))
+    await settle()
+    expect(given).toEqual([10, 11])
+  })
+
+  test('what a failed look may have missed is given by the next', async () => {
+    const { source, hub, given } = await openHub()
+    source.replicaSeq = 0
+    source.fail(new Error('away'))
+    hub.interrupted()
+    source.lose(10, said('lost'))
+    hub.check()
+    await settle()
+    source.fail(undefined)
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(given).toEqual([10])
+  })
+})
+
+test('who missed that the session was deleted learns of it from the empty log', async () => {
+  const { source, hub } = await openHub((log) => log.lose(9, said('old')))
+  let purges = 0
+  hub.add({ ...silent, purged: () => void purges++ }, { deltas: false })
+  source.purge()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(purges).toBe(1)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(purges).toBe(1)
+  // And who comes to those that have not left yet.
+  hub.add({ ...silent, purged: () => void purges++ }, { deltas: false })
+  expect(purges).toBe(2)
 })
 
 test('a hub that is disposed listens no more, asks no more and says no more', async () => {

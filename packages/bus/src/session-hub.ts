@@ -1,13 +1,14 @@
 import type { LogEntry, TextDelta } from '@mcp-host/contracts'
+import { TextPacer } from './text-pacer.ts'
 
 /** What the hub needs of the broker for one session. */
 export interface SessionSource {
   /** Live entries as they are repeated, each with the sequence before it on its subject. */
   listen(onEntry: (entry: LogEntry, previous: number) => void): Disposable
   listenDeltas(onDelta: (delta: TextDelta) => void): Disposable
-  /** Entries after a sequence. */
-  read(after: number): Promise<LogEntry[]>
-  /** The session's last sequence, 0 when it has none. */
+  /** Entries after a sequence, among them all that are stored up to `through`. */
+  read(after: number, through: number): Promise<LogEntry[]>
+  /** The session's last sequence, 0 when it has none; never an old one. */
   last(): Promise<number>
   /** Told of what went wrong and is tried again. */
   warn(error: unknown): void
@@ -18,12 +19,14 @@ export interface HubListener {
   delta(delta: TextDelta): void
   /** The log was looked up again: all that is stored was given. */
   checked(): void
+  /** The session was deleted: its log is empty. */
+  purged(): void
 }
 
-/** Repeating is at most once, so the log is looked up too: this often while something happens, */
-const BUSY_POLL_MS = 2_000
-/** and this often when nothing did for a while. */
-const IDLE_POLL_MS = 15_000
+/** Repeating is at most once, so the log is looked up too: so long after the last sign of life, then ever less often, */
+const MIN_POLL_MS = 2_000
+/** and at least this often, also while text keeps coming. */
+const MAX_POLL_MS = 15_000
 
 /**
  * One session's live stream in this process, shared by all who follow it. Gives entries in order and
@@ -35,15 +38,27 @@ export class SessionHub implements Disposable {
   readonly #live: Disposable
   readonly #opened: Promise<void>
   #deltas: Disposable | undefined
+  readonly #text = new TextPacer(
+    (delta) => {
+      for (const each of this.#listeners) each.delta(delta)
+    },
+    () => this.#listeners.size,
+  )
   #timer: NodeJS.Timeout | undefined
   #lastActivity = Date.now()
+  #lastLook = Date.now()
   /** Last sequence given out; `undefined` until the start is known. */
   #seq: number | undefined
+  /** So far something is known to be stored, though a look into the log may not show it yet. */
+  #stored = 0
+  /** More than that may be stored: it could be missed without a trace. */
+  #isBlind = false
   /** A look into the log is under way; live entries are left to it. */
   #checking = false
   /** Something may have been missed since the last look began; nothing is given out before the next. */
   #dirty = false
   #closed = false
+  #isPurged = false
 
   constructor(source: SessionSource) {
     this.#source = source
@@ -56,16 +71,22 @@ export class SessionHub implements Disposable {
     await this.#opened
   }
 
+  /** All up to here was given out, or stood in the log before; 0 until the start is known. */
+  get seq(): number {
+    return this.#seq ?? 0
+  }
+
   get isUnused(): boolean {
     return this.#listeners.size === 0
   }
 
   add(listener: HubListener, { deltas }: { deltas: boolean }): void {
     this.#listeners.add(listener)
+    if (this.#isPurged) listener.purged()
     if (deltas) {
       this.#deltas ??= this.#source.listenDeltas((delta) => {
         this.#lastActivity = Date.now()
-        for (const each of this.#listeners) each.delta(delta)
+        this.#text.push(delta)
       })
     }
   }
@@ -76,6 +97,11 @@ export class SessionHub implements Disposable {
 
   /** Looks up what is stored and was not given out yet. */
   check(): void {
+    this.#isBlind = true
+    this.#look()
+  }
+
+  #look(): void {
     if (this.#closed || this.#seq === undefined) return
     if (this.#checking) {
       this.#dirty = true
@@ -90,6 +116,7 @@ export class SessionHub implements Disposable {
    */
   interrupted(): void {
     this.#dirty = true
+    this.#isBlind = true
   }
 
   [Symbol.dispose](): void {
@@ -97,24 +124,34 @@ export class SessionHub implements Disposable {
     clearTimeout(this.#timer)
     this.#live[Symbol.dispose]()
     this.#deltas?.[Symbol.dispose]()
+    this.#text[Symbol.dispose]()
   }
 
   async #open(): Promise<void> {
     this.#seq = await this.#source.last()
-    // Entries stored between the subscription and the answer were dropped by #onLive.
-    this.check()
+    // Entries stored between the subscription and the answer were dropped by #onLive. There are hardly ever
+    // any, and thousands may come to look at once when their gateway died.
+    if (this.#stored > this.#seq || this.#dirty) this.#look()
+    else this.#schedule()
   }
 
   #onLive(entry: LogEntry, previous: number): void {
-    if (this.#seq === undefined || entry.seq <= this.#seq) return
+    const given = this.#seq
+    if (given !== undefined && entry.seq <= given) return
     // A turn event names the last sequence its writer had read: behind that something is missing.
     const seen = entry.kind === 'turn' ? Math.max(entry.fact.seen, previous) : previous
-    if (this.#checking || this.#dirty || seen > this.#seq) this.check()
-    else this.#give(entry)
+    if (given !== undefined && !this.#checking && !this.#dirty && seen <= given) {
+      this.#give(entry)
+    } else {
+      this.#stored = Math.max(this.#stored, entry.seq, seen)
+      this.#look()
+    }
   }
 
   #give(entry: LogEntry): void {
     if (this.#seq !== undefined && entry.seq <= this.#seq) return
+    // It may end the generation.
+    this.#text.flush()
     this.#seq = entry.seq
     this.#lastActivity = Date.now()
     for (const listener of this.#listeners) listener.entry(entry)
@@ -122,15 +159,27 @@ export class SessionHub implements Disposable {
 
   async #catchUp(): Promise<void> {
     this.#checking = true
+    this.#lastLook = Date.now()
     let isComplete: boolean
     do {
       this.#dirty = false
       try {
-        for (const entry of await this.#source.read(this.#seq ?? 0)) this.#give(entry)
+        if (this.#isBlind) {
+          this.#isBlind = false
+          const last = await this.#source.last()
+          // The fact that said so may be lost with the rest.
+          if (last === 0 && this.seq > 0) return this.#purged()
+          this.#stored = Math.max(this.#stored, last)
+        }
+        // Reading makes the broker go through all that others stored since: not for nothing.
+        if (this.#stored > this.seq) {
+          for (const entry of await this.#source.read(this.seq, this.#stored)) this.#give(entry)
+        }
         isComplete = true
       } catch (error) {
         // Nothing is lost: the next look begins at the same place.
         this.#source.warn(error)
+        this.#isBlind = true
         isComplete = false
       }
     } while (this.#dirty && !this.#closed)
@@ -141,11 +190,30 @@ export class SessionHub implements Disposable {
     this.#schedule()
   }
 
+  #purged(): void {
+    this.#closed = true
+    this.#isPurged = true
+    for (const listener of this.#listeners) listener.purged()
+  }
+
   #schedule(): void {
+    const quietMs = this.#dirty ? 0 : Date.now() - this.#lastActivity
+    this.#wait(Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, quietMs)))
+  }
+
+  #wait(ms: number): void {
     if (this.#closed) return
-    const idle = !this.#dirty && Date.now() - this.#lastActivity > IDLE_POLL_MS
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.check(), idle ? IDLE_POLL_MS : BUSY_POLL_MS)
+    this.#timer = setTimeout(() => this.#poll(), ms)
     this.#timer.unref()
+  }
+
+  #poll(): void {
+    const now = Date.now()
+    const quietMs = now - this.#lastActivity
+    // What comes shows what was lost before it.
+    const canWait = !this.#dirty && quietMs < MIN_POLL_MS && now - this.#lastLook < MAX_POLL_MS
+    if (canWait) this.#wait(MIN_POLL_MS - quietMs)
+    else this.check()
   }
 }

@@ -1,15 +1,27 @@
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
-import { AckPolicy, DeliverPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream'
+import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream'
+import {
+  AckPolicy,
+  DeliverPolicy,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import { Kvm } from '@nats-io/kv'
+import type { ObjectStore } from '@nats-io/obj'
+import { Objm } from '@nats-io/obj'
 import { nanos } from '@nats-io/transport-node'
-import { ALL_LOGS, ALL_LOGS_LIVE, subjectPattern, userMessage } from '@mcp-host/contracts'
+import { ALL_INPUTS, ALL_LOGS, ALL_LOGS_LIVE } from '@mcp-host/contracts'
 
 /** The stream that holds all session logs. */
 export const SESSIONS_STREAM = 'SESS'
 
-/** The consumer that hands user messages to orchestrators. */
+/** The consumer that hands what users say to orchestrators. */
 export const INPUTS_CONSUMER = 'orch'
+
+/** JetStream's codes for what is there already, but made otherwise. */
+const OTHER_STREAM = 10058
+const OTHER_CONSUMER = 10148
 
 /** How long an orchestrator may be silent about a message before another gets it. */
 export const ACK_WAIT_MS = 5_000
@@ -17,10 +29,20 @@ export const ACK_WAIT_MS = 5_000
 /** How long who watches a bucket may be away and still learn that a value's time has passed. */
 export const EXPIRY_NOTICE_MS = 3_600_000
 
-/** Creates the log of all sessions where it is missing; every service does so at its start. */
-export async function ensureStreams(manager: JetStreamManager): Promise<void> {
-  await manager.streams.add({
-    name: SESSIONS_STREAM,
+export interface Replication {
+  /** How many servers of the cluster keep each message. */
+  readonly replicas: number
+}
+
+/**
+ * Creates the log of all sessions where it is missing, and brings one of an earlier version up to date;
+ * every service does so at its start.
+ */
+export async function ensureStreams(
+  manager: JetStreamManager,
+  { replicas }: Replication,
+): Promise<void> {
+  const stream = {
     subjects: [ALL_LOGS],
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
@@ -29,15 +51,26 @@ export async function ensureStreams(manager: JetStreamManager): Promise<void> {
     duplicate_window: nanos(120_000),
     deny_delete: true,
     max_consumers: 1_000,
+    num_replicas: replicas,
+  }
+  await manager.streams.add({ name: SESSIONS_STREAM, ...stream }).catch((error: unknown) => {
+    if (!isRefused(error, OTHER_STREAM)) throw error
+    return bringUpToDate(manager, SESSIONS_STREAM, { num_replicas: replicas })
   })
-  await manager.consumers.add(SESSIONS_STREAM, {
+  const consumer = {
     durable_name: INPUTS_CONSUMER,
-    filter_subject: subjectPattern(userMessage.subject),
+    filter_subject: ALL_INPUTS,
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
     ack_wait: nanos(ACK_WAIT_MS),
     max_deliver: -1,
     max_ack_pending: 20_000,
+  }
+  await manager.consumers.add(SESSIONS_STREAM, consumer).catch((error: unknown) => {
+    if (!isRefused(error, OTHER_CONSUMER)) throw error
+    return manager.consumers.update(SESSIONS_STREAM, INPUTS_CONSUMER, {
+      filter_subject: ALL_INPUTS,
+    })
   })
 }
 
@@ -46,12 +79,46 @@ export async function openBucket(
   client: JetStreamClient,
   manager: JetStreamManager,
   name: string,
+  { replicas, maxAgeMs }: Replication & { readonly maxAgeMs?: number },
 ): Promise<KV> {
-  const bucket = await new Kvm(client).create(name, { history: 1, markerTTL: EXPIRY_NOTICE_MS })
-  const { config } = await manager.streams.info(`KV_${name}`)
-  if (config.allow_msg_ttl !== true) {
-    const expiring = { allow_msg_ttl: true, subject_delete_marker_ttl: nanos(EXPIRY_NOTICE_MS) }
-    await manager.streams.update(`KV_${name}`, { ...config, ...expiring })
-  }
+  const bucket = await new Kvm(client).create(name, {
+    history: 1,
+    markerTTL: EXPIRY_NOTICE_MS,
+    replicas,
+    ...(maxAgeMs === undefined ? {} : { ttl: maxAgeMs }),
+  })
+  await bringUpToDate(manager, `KV_${name}`, {
+    allow_msg_ttl: true,
+    subject_delete_marker_ttl: nanos(EXPIRY_NOTICE_MS),
+    num_replicas: replicas,
+  })
   return bucket
+}
+
+/** A store of values of any size. */
+export async function openStore(
+  client: JetStreamClient,
+  manager: JetStreamManager,
+  name: string,
+  { replicas, maxAgeMs }: Replication & { readonly maxAgeMs: number },
+): Promise<ObjectStore> {
+  const store = await new Objm(client).create(name, { ttl: nanos(maxAgeMs), replicas })
+  await bringUpToDate(manager, `OBJ_${name}`, { num_replicas: replicas })
+  return store
+}
+
+async function bringUpToDate(
+  manager: JetStreamManager,
+  stream: string,
+  wanted: Partial<StreamConfig>,
+): Promise<void> {
+  const { config } = await manager.streams.info(stream)
+  const isOld = Object.entries(wanted).some(
+    ([field, value]) => config[field as keyof StreamConfig] !== value,
+  )
+  if (isOld) await manager.streams.update(stream, { ...config, ...wanted })
+}
+
+function isRefused(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code
 }

@@ -9,7 +9,7 @@ export class Follower {
   readonly #stop = new AbortController()
   readonly #ended: Promise<void>
 
-  constructor(bus: Bus, session: SessionId, { after = 0, deltas = false } = {}) {
+  constructor(bus: Pick<Bus, 'sessions'>, session: SessionId, { after = 0, deltas = false } = {}) {
     const { signal } = this.#stop
     this.#ended = this.#run(bus.sessions.follow(session, { after, deltas, signal }))
     // stop() reports it.

@@ -5,11 +5,17 @@ import { generationSnapshot } from './model/generation-snapshot.ts'
 import { sample } from './model/sample.ts'
 import { textDelta } from './model/text-delta.ts'
 import { orchestratorControl } from './orchestrator/orchestrator-control.ts'
+import { orchestratorJobs } from './orchestrator/orchestrator-jobs.ts'
 import { controlFact } from './session/control.ts'
 import { generationResult } from './session/generation-result.ts'
 import { toolFact } from './session/tool-fact.ts'
 import { turnEvent } from './session/turn-event.ts'
 import { userMessage } from './session/user-message.ts'
+import { deleteSession } from './sessions/delete-session.ts'
+import { getSession } from './sessions/get-session.ts'
+import { listSessions } from './sessions/list-sessions.ts'
+import { renameSession } from './sessions/rename-session.ts'
+import { sessionHistory } from './sessions/session-history.ts'
 import { runSessionTool } from './supervisor/run-session-tool.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { callControl } from './tool/call-control.ts'
@@ -30,6 +36,12 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   runTool,
   callControl,
   orchestratorControl,
+  orchestratorJobs,
+  listSessions,
+  getSession,
+  renameSession,
+  deleteSession,
+  sessionHistory,
   supervisorControl,
   runSessionTool,
 }

@@ -20,6 +20,8 @@ export const ErrorInfo = z.object({
   code: ErrorCode,
   message: z.string(),
   field: z.string().optional(),
+  /** Finer than the code, for programs. `context-overflow`: the conversation is too long for the model. */
+  reason: z.literal('context-overflow').optional(),
 })
 export type ErrorInfo = z.infer<typeof ErrorInfo>
 
@@ -35,11 +37,17 @@ export class BusError extends Error {
   override readonly name = 'BusError'
   readonly code: ErrorCode
   readonly field: string | undefined
+  readonly reason: ErrorInfo['reason']
 
-  constructor(code: ErrorCode, message: string, options: { field?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { field?: string; reason?: ErrorInfo['reason']; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.field = options.field
+    this.reason = options.reason
   }
 
   /** Whether the same request may succeed later. */
@@ -52,6 +60,7 @@ export class BusError extends Error {
       code: this.code,
       message: this.message,
       ...(this.field === undefined ? {} : { field: this.field }),
+      ...(this.reason === undefined ? {} : { reason: this.reason }),
     }
   }
 

@@ -25,7 +25,7 @@ export const ServerName = z
 export type ServerName = z.infer<typeof ServerName>
 
 /** Names of servers that are built in, which no configured server may have. */
-export const RESERVED_SERVER_NAMES = ['llm', 'sessions', 'prompts', 'agent', 'files']
+export const RESERVED_SERVER_NAMES = ['llm', 'sessions', 'prompts', 'agent', 'files', 'result']
 
 export function newSessionId(): SessionId {
   return crypto.randomUUID().replaceAll('-', '') as SessionId

@@ -28,33 +28,46 @@ export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
 export { viewServers } from './mcp-server/view-servers.ts'
 export {
   ContentBlock,
+  ModelUsage,
   OfferedTool,
   PromptMessage,
   ToolAnswer,
   ToolCallBlock,
   Usage,
 } from './model/content.ts'
-export { generate, GenerateRequest } from './model/generate.ts'
+export { generate, GenerateRequest, Prompt } from './model/generate.ts'
 export { generationControl } from './model/generation-control.ts'
 export { generationSnapshot } from './model/generation-snapshot.ts'
 export { TextDelta, textDelta } from './model/text-delta.ts'
 export { sample, SampleReply, SampleRequest } from './model/sample.ts'
 export { orchestratorControl } from './orchestrator/orchestrator-control.ts'
-export { ControlFact, controlFact, InputAnswered } from './session/control.ts'
-export type { Generation, Question, SessionState, ToolCall, Turn } from './session/fold.ts'
-export { applyEntry, emptySession, nextInput } from './session/fold.ts'
+export { orchestratorJobs } from './orchestrator/orchestrator-jobs.ts'
+export { CancelRequested, ControlFact, controlFact, InputAnswered } from './session/control.ts'
+export type {
+  Checkpoint,
+  Generation,
+  Input,
+  Question,
+  SessionState,
+  ToolCall,
+  Turn,
+} from './session/fold.ts'
+export { applyEntry, branchOf, emptySession, nextInput } from './session/fold.ts'
 export { GenerationResult, generationResult } from './session/generation-result.ts'
-export type { LogEntry, LogFact } from './session/log-entry.ts'
+export type { LogEntry, LogFact, UnreadableFact } from './session/log-entry.ts'
 export { LOG_FACTS } from './session/log-entry.ts'
 export {
+  ALL_INPUTS,
   ALL_LOGS,
   ALL_LOGS_LIVE,
   factSubject,
   liveLogSubjects,
   sessionLogSubjects,
 } from './session/log-subjects.ts'
-export type { QuestionEnd } from './session/question.ts'
+export type { AskedQuestion, QuestionEnd } from './session/question.ts'
 export { questionEnd } from './session/question.ts'
+export { SessionRecord } from './session/session-record.ts'
+export { fromSnapshot, toSnapshot } from './session/snapshot.ts'
 export {
   BlobReference,
   InputRequired,
@@ -62,13 +75,25 @@ export {
   toolFact,
   ToolFinished,
 } from './session/tool-fact.ts'
-export { TurnEvent, turnEvent, TurnOutcome } from './session/turn-event.ts'
+export {
+  ApprovalRequired,
+  ContextCompacted,
+  TurnEvent,
+  turnEvent,
+  TurnOutcome,
+} from './session/turn-event.ts'
 export { UserMessage, userMessage } from './session/user-message.ts'
+export { deleteSession } from './sessions/delete-session.ts'
+export { getSession } from './sessions/get-session.ts'
+export { HistoryMessage } from './sessions/history-message.ts'
+export { listSessions } from './sessions/list-sessions.ts'
+export { renameSession } from './sessions/rename-session.ts'
+export { sessionHistory } from './sessions/session-history.ts'
 export type { Cursor } from './socket/cursor.ts'
 export { cursorAfter, formatCursor, parseCursor } from './socket/cursor.ts'
 export type { SessionEvent } from './socket/down.ts'
-export { Down } from './socket/down.ts'
-export { MAX_MESSAGE_LENGTH, Up } from './socket/up.ts'
+export { ContextDown, Down, InputDown, QueueDown, UserDown } from './socket/down.ts'
+export { AnswerUp, CancelUp, MAX_MESSAGE_LENGTH, MessageUp, RegenerateUp, Up } from './socket/up.ts'
 export type { SubjectParam, SubjectParams } from './subject.ts'
 export { fillSubject, matchSubject, subjectPattern } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'

@@ -12,8 +12,8 @@ import { Down } from './socket/down.ts'
 import { Up } from './socket/up.ts'
 import { CONTRACT_VERSION } from './version.ts'
 
-/** Wire of version 2. */
-const HASH = { version: 2, hash: '2f528115d23eb3c4' }
+/** Wire of version 3. */
+const HASH = { version: 3, hash: '43efbaf00e77abb8' }
 
 const decide = `The messages on the bus or the socket have changed. Decide:
 - old readers understand new messages and new readers old ones: update the hash here;

@@ -4,5 +4,6 @@
  *
  * 1: the first.
  * 2: a server's entry in the catalog names its supervisor and counts only while that one is present.
+ * 3: turns are cancelled, wait, and are told apart by branches; outcomes have new values.
  */
-export const CONTRACT_VERSION = 2
+export const CONTRACT_VERSION = 3

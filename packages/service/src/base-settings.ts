@@ -22,6 +22,20 @@ export const baseSettings = {
       'nats-server with JetStream, as nats://[token@]host:port; several by commas. `npm start` runs its own when this is not set.',
     isSecret: true,
   }),
+  natsReplicas: setting({
+    env: 'NATS_REPLICAS',
+    schema: values.integer(1, 5),
+    default: '1',
+    describe:
+      'How many servers of a nats-server cluster keep each message; 3 outlast the loss of one. The same for all services.',
+  }),
+  drainLimitMs: setting({
+    env: 'DRAIN_LIMIT_MS',
+    schema: values.integer(0, 3_600_000),
+    default: '25000',
+    describe:
+      'How long a service may finish what is in hand after SIGTERM, in milliseconds; 5 s later it ends whatever happens. Kubernetes gives 30 s in all unless told otherwise.',
+  }),
   logLevel: setting({
     env: 'LOG_LEVEL',
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

@@ -126,24 +126,38 @@ describe('a service that is told to stop', () => {
     expect((await service.ended()).exit).toEqual({ code: 1, signal: null })
   }, 8_000)
 
-  test.concurrent('ends after 10 s when what is in hand is stuck', async () => {
-    const { service } = await startReady({ BEHAVIOUR: 'stuck' })
+  test.concurrent('closes when the time for what is in hand is over', async () => {
+    const { service } = await startReady({ BEHAVIOUR: 'stuck', DRAIN_LIMIT_MS: '500' })
     await using _ = service
     service.process.signal('SIGTERM')
     const { out, exit } = await service.ended()
     expect(exit).toEqual({ code: 0, signal: null })
     expect(said(out)).toEqual(['service: draining', 'service: disposed'])
-  }, 20_000)
+  }, 10_000)
 
-  test.concurrent('ends after 15 s with 1 when it cannot even be built', async () => {
+  test.concurrent('ends 5 s after that with 1 when it cannot even be built', async () => {
     await using service = await FixtureService.start({
       NATS_URL: broker.url,
       BEHAVIOUR: 'endless',
+      DRAIN_LIMIT_MS: '500',
     })
     await service.says('creating')
     service.process.signal('SIGTERM')
     expect((await service.ended()).exit).toEqual({ code: 1, signal: null })
-  }, 25_000)
+  }, 15_000)
+
+  test('is no longer ready while it finishes what is in hand, but lives', async () => {
+    const { service, run } = await startReady({ BEHAVIOUR: 'stuck' })
+    await using _ = service
+    service.process.signal('SIGTERM')
+    await service.says('draining')
+    const response = await fetch(`${run.url}/ready`)
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { status: 'not ready', reason: 'draining' },
+    ])
+    expect((await fetch(`${run.url}/health`)).status).toBe(200)
+  })
 
   test('closes, says so in the log and ends with 1 when what is in hand fails', async () => {
     const { service } = await startReady({ BEHAVIOUR: 'failing' })

@@ -37,8 +37,8 @@ export interface RunServiceOptions<S extends Settings> {
 }
 
 const BROKER_PATIENCE_MS = 60_000
-const DRAIN_LIMIT_MS = 10_000
-const EXIT_LIMIT_MS = 15_000
+/** For closing, once the time for what is in hand is over. */
+const CLOSE_LIMIT_MS = 5_000
 
 /**
  * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then stop in order.
@@ -63,7 +63,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       if (stop.signal.aborted) process.exit(1)
       logger.info({ component: 'service', action: 'stop', signal }, 'stopping')
       stop.abort()
-      setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
+      setTimeout(() => process.exit(1), base.drainLimitMs + CLOSE_LIMIT_MS).unref()
     })
   }
   process.on('uncaughtException', (err) => {
@@ -76,11 +76,18 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
   })
   try {
     await using stack = new AsyncDisposableStack()
-    const bus = stack.use(await connectPatiently(base.natsUrl, name, logger, stop.signal))
+    const bus = stack.use(await connectPatiently(base, name, logger, stop.signal))
     const metrics = new Registry()
     metrics.setDefaultLabels({ service: name })
     collectDefaultMetrics({ register: metrics })
-    const operations: OperationsDeps = { service: name, metrics, ready: () => bus.ping() }
+    const operations: OperationsDeps = {
+      service: name,
+      metrics,
+      ready: async () => {
+        if (stop.signal.aborted) throw new BusError('unavailable', 'draining')
+        await bus.ping()
+      },
+    }
     const service = stack.use(await options.create({ bus, logger, metrics, operations }, config))
     const url = service.url ?? stack.use(await listenOperations(operations)).url
     if (base.readyFile !== undefined)
@@ -94,7 +101,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       )
       process.exitCode = 1
     })
-    await Promise.race([drained, delay(DRAIN_LIMIT_MS, undefined, { ref: false })])
+    await Promise.race([drained, delay(base.drainLimitMs, undefined, { ref: false })])
   } catch (error) {
     if (stop.signal.aborted) {
       logger.warn({ component: 'service', action: 'stop', err: error }, 'stopped with a fault')
@@ -141,7 +148,7 @@ function loadAll<S extends Settings>({
 
 /** The broker may come up after us. */
 async function connectPatiently(
-  url: string,
+  { natsUrl, natsReplicas }: Config<typeof baseSettings>,
   name: string,
   logger: Logger,
   signal: AbortSignal,
@@ -149,7 +156,7 @@ async function connectPatiently(
   const giveUpAt = Date.now() + BROKER_PATIENCE_MS
   for (;;) {
     try {
-      return await connectBus({ url, name, logger })
+      return await connectBus({ url: natsUrl, name, logger, replicas: natsReplicas })
     } catch (error) {
       const mayHelp = BusError.from(error).code === 'unavailable'
       if (!mayHelp || Date.now() > giveUpAt || signal.aborted) throw error

@@ -6,7 +6,12 @@ export interface ScriptStep {
   readonly stamp?: boolean
   readonly tokensPerSecond?: number
   readonly calls?: readonly { readonly name: string; readonly arguments: unknown }[]
-  readonly error?: { readonly afterTokens: number; readonly message: string }
+  readonly error?: {
+    readonly afterTokens: number
+    readonly message: string
+    readonly code?: string
+    readonly overflow?: boolean
+  }
   readonly hang?: boolean
 }
 

@@ -6,6 +6,9 @@ import { Guardian } from 'mcp-host/process'
 import type { Broker } from './broker.ts'
 import { startBroker } from './broker.ts'
 import { eventually } from './eventually.ts'
+import type { JournalEntry } from './journal.ts'
+import { readJournal } from './journal.ts'
+import { isReady } from './ready.ts'
 import { testFolder } from './test-folder.ts'
 import type { ToolScript } from './tool-server.ts'
 import { toolServer } from './tool-server.ts'
@@ -17,14 +20,6 @@ export interface StackOptions {
   readonly servers?: Readonly<Record<string, object>>
   /** More settings for all services. */
   readonly env?: Readonly<Record<string, string>>
-}
-
-/** A call that reached an MCP server. */
-export interface JournalEntry {
-  readonly tool: string
-  readonly arguments: unknown
-  /** Of the server's process. */
-  readonly pid: number
 }
 
 /** The whole host as separate processes on a nats-server of its own. */
@@ -111,10 +106,7 @@ export async function startStack({
       processes.set(name, await start(name, name === 'gateway' ? new URL(url).port : '0'))
       await eventually(() => isReady(url, toolCount), { what: 'a ready host' })
     },
-    async journal() {
-      const lines = (await readFile(journalFile, 'utf8')).split('\n').filter((line) => line !== '')
-      return lines.map((line) => JSON.parse(line) as JournalEntry)
-    },
+    journal: () => readJournal(journalFile),
     async log(name) {
       const { pid } = processes.get(name) ?? {}
       for (let instance = instances; instance >= 0; instance--) {
@@ -126,18 +118,4 @@ export async function startStack({
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
-}
-
-async function isReady(url: string, tools: number): Promise<boolean> {
-  const response = await fetch(`${url}/health`).catch(() => undefined)
-  // The gateway itself may be what is being restarted.
-  if (response === undefined) return false
-  const health = (await response.json()) as {
-    model?: unknown
-    servers: { state: string; tools: number }[]
-  }
-  const found = health.servers
-    .filter(({ state }) => state === 'ready')
-    .reduce((sum, each) => sum + each.tools, 0)
-  return health.model !== undefined && found === tools
 }

@@ -14,6 +14,8 @@ export interface ToolScript {
   readonly delayMs?: number
   /** Answers with that much text. */
   readonly bytes?: number
+  /** Answers with so many numbered lines. */
+  readonly lines?: number
 }
 
 /** An `mcp.json` entry for a server with these tools, which notes each call in a file. */

@@ -5,6 +5,7 @@ export interface GatewayEvents {
   socketOpened(): void
   socketClosed(): void
   messageAccepted(): void
+  cancelAccepted(): void
   firstText(seconds: number): void
 }
 
@@ -21,6 +22,11 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     help: 'User messages stored in a session log',
     registers,
   })
+  const cancels = new Counter({
+    name: 'mcp_host_cancels_total',
+    help: 'Turns and waiting messages that users cancelled',
+    registers,
+  })
   const firstText = new Histogram({
     name: 'mcp_host_first_text_seconds',
     help: 'From receiving a user message to the first text of its answer',
@@ -31,6 +37,7 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     socketOpened: () => sockets.inc(),
     socketClosed: () => sockets.dec(),
     messageAccepted: () => messages.inc(),
+    cancelAccepted: () => cancels.inc(),
     firstText: (seconds) => firstText.observe(seconds),
   }
 }

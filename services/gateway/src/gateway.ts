@@ -16,25 +16,29 @@ export async function createGateway(
 ): Promise<Service> {
   const able = capabilities(await bus.catalog.watch())
   const connections = new Set<Connection>()
+  const draining = new AbortController()
+  const events = gatewayEvents(metrics)
   const deps = {
     bus,
     logger,
-    events: gatewayEvents(metrics),
+    events,
+    draining: draining.signal,
     connections,
     welcome: () => able.welcome(),
   }
   const app = await buildApp(
     {
-      logger,
+      ...deps,
       operations: { ...operations, details: () => able.summary() },
       onSocket: (socket, request) => void serveSocket(deps, socket, request, config),
     },
     config,
   )
-  const url = await app.listen({ host: config.host, port: config.port })
+  const url = await app.listen({ host: config.host, port: config.port, backlog: 4096 })
   return {
     url,
     async drain() {
+      draining.abort()
       for (const connection of connections) {
         const { sessionId, lastEventId } = connection
         const query = `sessionId=${sessionId}&after=${lastEventId}`
@@ -51,6 +55,7 @@ export async function createGateway(
       // A client that does not answer the close would hold it up for half a minute.
       const late = setTimeout(() => {
         for (const connection of connections) connection.terminate()
+        app.server.closeAllConnections()
       }, CLOSE_LIMIT_MS)
       await app.close()
       clearTimeout(late)

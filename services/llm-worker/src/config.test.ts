@@ -32,6 +32,11 @@ test.each([{}, { LLM_PROVIDER: 'demo', GEMINI_API_KEY: key }])(
   },
 )
 
+test('a size of the context that would have no effect is refused', () => {
+  expect(() => load({ LLM_CONTEXT_TOKENS: '8192' })).toThrow('set DEMO_CONTEXT_TOKENS instead')
+  expect(load({ LLM_CONTEXT_TOKENS: '8192', GEMINI_API_KEY: key }).contextTokens).toBe(8192)
+})
+
 test('a model name goes with a key', () => {
   expect(load({ LLM_MODEL: 'gemini-x', GEMINI_API_KEY: key }).model).toBe('gemini-x')
 })
@@ -40,6 +45,7 @@ test.each([
   [{ GEMINI_BASE_URL: 'not a url' }, 'GEMINI_BASE_URL'],
   [{ DEMO_TOKENS_PER_SECOND: '-1' }, 'DEMO_TOKENS_PER_SECOND'],
   [{ DEMO_SCRIPTED: 'perhaps' }, 'DEMO_SCRIPTED'],
+  [{ MAX_GENERATIONS: '0' }, 'MAX_GENERATIONS'],
 ])('%j is refused by name', (env, name) => {
   expect(() => load(env)).toThrow(name)
 })

@@ -14,6 +14,18 @@ export const workerSettings = {
     schema: values.text.optional(),
     describe: "The provider's name of the model. Default for gemini: gemini-flash-latest.",
   }),
+  contextTokens: setting({
+    env: 'LLM_CONTEXT_TOKENS',
+    schema: values.integer(1_000, 100_000_000).optional(),
+    describe:
+      'How many tokens of conversation and answer the model takes at most. Default for gemini: 1048576.',
+  }),
+  maxGenerations: setting({
+    env: 'MAX_GENERATIONS',
+    schema: values.integer(1, 100_000),
+    default: '200',
+    describe: 'A worker that runs so many generations takes no more until one has ended.',
+  }),
   geminiApiKey: setting({
     env: 'GEMINI_API_KEY',
     schema: values.secret.optional(),
@@ -30,6 +42,12 @@ export const workerSettings = {
     schema: values.integer(0, 1_000_000),
     default: '60',
     describe: 'How fast the demo model writes; 0 is as fast as it can.',
+  }),
+  demoContextTokens: setting({
+    env: 'DEMO_CONTEXT_TOKENS',
+    schema: values.integer(1, 100_000_000),
+    default: '32768',
+    describe: 'How many tokens of conversation and answer the demo model takes at most.',
   }),
   demoScripted: setting({
     env: 'DEMO_SCRIPTED',
@@ -50,6 +68,11 @@ export const checkWorkerSettings: CrossCheck<typeof workerSettings> = (config) =
   if (config.model !== undefined && chosenProvider(config) === 'demo') {
     problems.push(
       'LLM_MODEL has no effect on the demo model; set GEMINI_API_KEY or unset LLM_MODEL',
+    )
+  }
+  if (config.contextTokens !== undefined && chosenProvider(config) === 'demo') {
+    problems.push(
+      'LLM_CONTEXT_TOKENS has no effect on the demo model; set DEMO_CONTEXT_TOKENS instead',
     )
   }
   return problems

@@ -6,6 +6,8 @@ import type { Model } from './model.ts'
 export interface WorkerEvents {
   generationStarted(model: Model): {
     firstText(): void
+    /** The wish to end it came. */
+    cancelRequested(): void
     ended(outcome: GenerationResult['outcome']): void
   }
 }
@@ -31,14 +33,26 @@ export function workerEvents(registry: Registry): WorkerEvents {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   })
+  const cancel = new Histogram({
+    name: 'mcp_host_generation_cancel_seconds',
+    help: 'From the request to cancel a generation until its provider was left',
+    labelNames: ['provider', 'model'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5],
+    registers,
+  })
   return {
     generationStarted({ provider, model }) {
       running.inc()
       const stopTimer = firstText.startTimer({ provider, model })
+      let stopCancelTimer: (() => void) | undefined
       return {
         firstText: () => void stopTimer(),
+        cancelRequested() {
+          stopCancelTimer ??= cancel.startTimer({ provider, model })
+        },
         ended(outcome) {
           running.dec()
+          if (outcome === 'cancelled') stopCancelTimer?.()
           generations.inc({ provider, model, outcome })
         },
       }

@@ -34,6 +34,8 @@ export type StreamPart =
 export interface Model {
   readonly provider: string
   readonly model: string
+  /** How many tokens of conversation and answer it takes at most, as far as known. */
+  readonly contextWindow?: number
   /** Something the user should know about it. */
   readonly notice?: string
   stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<StreamPart>

@@ -1,9 +1,9 @@
-import { generate, sample } from '@mcp-host/contracts'
+import { sample } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { WorkerConfig } from './config.ts'
 import { workerEvents } from './events.ts'
-import { startGeneration } from './handlers/generate.ts'
 import { runSample } from './handlers/sample.ts'
+import { serveGenerations } from './handlers/serve-generations.ts'
 import { createModel } from './providers/index.ts'
 
 /** A worker: takes generations from the queue and lets the configured model answer. */
@@ -12,28 +12,38 @@ export async function createWorker(
   config: WorkerConfig,
 ): Promise<Service> {
   const model = createModel(config)
-  const running = new Set<Promise<unknown>>()
-  const deps = { bus, model, logger, events: workerEvents(metrics), running }
+  const generations = new Set<Promise<unknown>>()
+  // Apart: else a worker that is busy with conversations would never summarise one.
+  const samples = new Set<Promise<unknown>>()
+  const stop = new AbortController()
+  const events = workerEvents(metrics)
+  const deps = { bus, model, logger, events, stopped: stop.signal }
   const queues = [
-    bus.serve(generate, {}, (served) => startGeneration(deps, served)),
-    bus.serve(sample, {}, (served) => runSample(deps, served)),
+    serveGenerations({ ...deps, running: generations }, config.maxGenerations),
+    bus.serve(sample, {}, (served) => runSample({ ...deps, running: samples }, served)),
   ]
   const leaveQueues = (): void => {
     for (const queue of queues) queue[Symbol.dispose]()
+  }
+  const ended = async (): Promise<void> => {
+    await Promise.all([...generations, ...samples])
   }
   await bus.catalog.put({
     kind: 'model',
     provider: model.provider,
     model: model.model,
+    ...(model.contextWindow === undefined ? {} : { contextWindow: model.contextWindow }),
     ...(model.notice === undefined ? {} : { notice: model.notice }),
   })
   return {
     async drain() {
       leaveQueues()
-      await Promise.all(running)
+      await ended()
     },
     async [Symbol.asyncDispose]() {
       leaveQueues()
+      stop.abort()
+      await ended()
     },
   }
 }

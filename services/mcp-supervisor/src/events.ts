@@ -5,6 +5,8 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 export interface SupervisorEvents {
   callStarted(): void
   callEnded(result: ToolFinished): void
+  /** A call that ended because somebody cancelled it, and how long after that. */
+  callCancelled(result: ToolFinished, afterMs: number): void
 }
 
 /** What the supervisors count. */
@@ -29,12 +31,22 @@ export function supervisorEvents(registry: Registry): SupervisorEvents {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 15, 60],
     registers,
   })
+  const cancel = new Histogram({
+    name: 'mcp_host_tool_cancel_seconds',
+    help: 'From the request to cancel a tool call until its server was told',
+    labelNames: ['server'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5],
+    registers,
+  })
   return {
     callStarted: () => running.inc(),
     callEnded({ server, outcome, durationMs }) {
       running.dec()
       calls.inc({ server, outcome })
       seconds.observe({ server, outcome }, durationMs / 1_000)
+    },
+    callCancelled({ server }, afterMs) {
+      cancel.observe({ server }, afterMs / 1_000)
     },
   }
 }

@@ -25,6 +25,8 @@ let removed: string[]
 /** What a put of the presence waits for. */
 let hold: Promise<void> | undefined
 let warnings: unknown[]
+/** Nobody answers for them. */
+let dead: Set<string>
 let publisher: CatalogPublisher
 
 beforeEach(() => {
@@ -37,6 +39,7 @@ beforeEach(() => {
   removed = []
   hold = undefined
   warnings = []
+  dead = new Set()
   const fail = (): void => {
     if (isAway) throw new Error('the broker is away')
   }
@@ -62,6 +65,7 @@ beforeEach(() => {
   publisher = new CatalogPublisher({
     bus: { id: 'us', catalog },
     view: { entries, onChange: () => ({ [Symbol.dispose]: () => undefined }) },
+    isGone: async (supervisor) => dead.has(supervisor),
     stats: () => ({}),
     faults: () => undefined,
     warn: (error) => warnings.push(error),
@@ -141,6 +145,21 @@ test('what an absent supervisor has left is removed, after a while: it may come 
   ])
 })
 
+test('what a dead supervisor has left is removed at the next look, a living one keeps its own', async () => {
+  for (const id of ['dead', 'other']) {
+    entries.set(`server.test.${id}`, entry('ready', id))
+    entries.set(`supervisor.${id}`, { kind: 'supervisor', id, startedAt: 0, servers: {} })
+  }
+  dead.add('dead').add('us')
+  await publisher.start()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(Array.from(entries.keys())).toEqual([
+    'server.test.other',
+    'supervisor.other',
+    'supervisor.us',
+  ])
+})
+
 test('a supervisor that stops leaves nothing behind, and writes nothing more', async () => {
   await publisher.start()
   publisher.set(entry('ready'))
@@ -214,7 +233,7 @@ test('a stop waits for the presence that is being told, and it goes with the res
 test('an entry has what others need of the server and its tools', () => {
   const config: ServerConfig = { type: 'http', url: 'http://localhost', headers: {} }
   const inputSchema = { type: 'object' as const }
-  const annotations = { readOnlyHint: true, title: 'shown nowhere' }
+  const annotations = { readOnlyHint: true, openWorldHint: false, title: 'shown nowhere' }
   const echo = { name: 'echo', description: 'Says it.', inputSchema, annotations }
   const snapshot: ServerSnapshot = {
     name: 'test',
@@ -237,6 +256,8 @@ test('an entry has what others need of the server and its tools', () => {
     placement: 'every',
     restarts: 2,
     era: 'modern',
-    tools: [{ ...echo, annotations: { readOnlyHint: true, idempotentHint: false } }],
+    tools: [
+      { ...echo, annotations: { readOnlyHint: true, idempotentHint: false, openWorldHint: false } },
+    ],
   })
 })

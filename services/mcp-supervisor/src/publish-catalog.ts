@@ -4,8 +4,11 @@ import { catalogKey, ServerName } from '@mcp-host/contracts'
 import type { ServerConfig, ServerSnapshot } from 'mcp-host'
 import { brief } from './brief.ts'
 
-/** Who is silent for so long is absent, and its servers with it. */
-const PRESENCE_TTL_MS = 6_000
+/**
+ * Who is silent for so long is absent, and its servers with it. Longer than a broker may be frozen or be
+ * elected; what a dead one has left is removed by the others long before.
+ */
+const PRESENCE_TTL_MS = 20_000
 const PRESENCE_MS = 2_000
 const RETRY_MS = 250
 /** How many looks an absent supervisor's entries outlast: it may only have lost the broker. */
@@ -16,6 +19,8 @@ const MAX_ENTRY_BYTES = 900 * 1024
 export interface CatalogPublisherDeps {
   readonly bus: Pick<Bus, 'id' | 'catalog'>
   readonly view: CatalogView
+  /** Whether nobody answers for a supervisor any more. */
+  readonly isGone: (supervisor: string) => Promise<boolean>
   /** Figures of each server, read when they are told. */
   readonly stats: () => Readonly<Record<string, ServerStats>>
   /** What is wrong with the configuration, if anything is. */
@@ -127,6 +132,7 @@ export class CatalogPublisher implements AsyncDisposable {
       await this.tell()
       await this.#write()
       await this.#removeAbsent()
+      await this.#removeDead()
       this.#again(this.#pauseMs())
     } catch (error) {
       this.#deps.warn(error)
@@ -204,6 +210,18 @@ export class CatalogPublisher implements AsyncDisposable {
       if (looks >= LOOKS_BEFORE_REMOVAL) await this.forget(id)
     }
   }
+
+  async #removeDead(): Promise<void> {
+    const { bus, view, isGone } = this.#deps
+    const peers = Array.from(view.entries.values())
+      .filter((entry) => entry.kind === 'supervisor')
+      .filter(({ id }) => id !== bus.id)
+    await Promise.all(
+      peers.map(async ({ id }) => {
+        if (await isGone(id)) await this.forget(id)
+      }),
+    )
+  }
 }
 
 /** A server as the catalog shows it. */
@@ -243,13 +261,19 @@ export function defaultPlacement(type: ServerConfig['type']): 'one' | 'every' {
 
 function toCatalogTool(tool: ServerSnapshot['tools'][number]): CatalogTool {
   const { name, title, description, inputSchema, annotations = {} } = tool
-  const { readOnlyHint, idempotentHint } = annotations
+  const { readOnlyHint, idempotentHint, destructiveHint, openWorldHint } = annotations
   return {
     name,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     // It came as JSON from the server.
     inputSchema: inputSchema as CatalogTool['inputSchema'],
-    annotations: { readOnlyHint: readOnlyHint === true, idempotentHint: idempotentHint === true },
+    annotations: {
+      readOnlyHint: readOnlyHint === true,
+      idempotentHint: idempotentHint === true,
+      // Without a word of the server these mean yes: who decides by them is to know that.
+      ...(typeof destructiveHint === 'boolean' ? { destructiveHint } : {}),
+      ...(typeof openWorldHint === 'boolean' ? { openWorldHint } : {}),
+    },
   }
 }

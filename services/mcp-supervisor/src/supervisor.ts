@@ -67,6 +67,7 @@ export async function createSupervisor(
 
   const view = await bus.catalog.watch()
   const leases = await bus.leases.watch('server.*')
+  const peers = new Peers(bus)
   let faults: string | undefined
   const warn = (err: unknown): void => {
     logger.warn({ component: 'catalog', action: 'publish', err }, 'trying again')
@@ -75,6 +76,7 @@ export async function createSupervisor(
     new CatalogPublisher({
       bus,
       view,
+      isGone: (supervisor) => peers.isGone(supervisor),
       stats: (): Readonly<Record<string, ServerStats>> => placement.stats(),
       faults: () => faults,
       warn,
@@ -88,7 +90,7 @@ export async function createSupervisor(
       calls,
       catalog: view,
       leases,
-      peers: new Peers(bus),
+      peers,
       publisher,
       places: new SessionPlaces(maxSessionProcesses),
       makeHost,

@@ -1,5 +1,6 @@
 import type { Config } from '@mcp-host/service'
 import { setting, values } from '@mcp-host/service'
+import { APPROVAL_MARKS } from './turn/approval.ts'
 
 /** Settings of the orchestrators. */
 export const orchestratorSettings = {
@@ -16,6 +17,71 @@ export const orchestratorSettings = {
     default: '25',
     describe: 'How many tool calls one turn may make; after that the model must answer without.',
   }),
+  maxTurnMs: setting({
+    env: 'MAX_TURN_MS',
+    schema: values.integer(0, 86_400_000),
+    default: '1800000',
+    describe:
+      'How long one turn may run, in milliseconds, without the time it waits for approvals; 0 is without limit.',
+  }),
+  maxTurnTokens: setting({
+    env: 'MAX_TURN_TOKENS',
+    schema: values.integer(0, 100_000_000),
+    default: '0',
+    describe: 'How many tokens models may write in one turn; 0 is without limit.',
+  }),
+  llmRetries: setting({
+    env: 'LLM_RETRIES',
+    schema: values.integer(0, 10),
+    default: '3',
+    describe: 'How often a model that failed is asked again before the user is told.',
+  }),
+  llmRetryMs: setting({
+    env: 'LLM_RETRY_MS',
+    schema: values.integer(0, 60_000),
+    default: '1000',
+    describe: 'How long to wait before that, in milliseconds; twice as long each further time.',
+  }),
+  contextTokens: setting({
+    env: 'CONTEXT_TOKENS',
+    schema: values.integer(1_000, 10_000_000).optional(),
+    describe:
+      'How many tokens of a conversation a model is sent at most. Without it: as many as the model takes, but not over 200,000.',
+  }),
+  maxResultTokens: setting({
+    env: 'MAX_RESULT_TOKENS',
+    schema: values.integer(100, 1_000_000),
+    default: '8000',
+    describe:
+      'How many tokens of one tool result a model is sent; it can read and search the rest by a tool.',
+  }),
+  toolApproval: setting({
+    env: 'TOOL_APPROVAL',
+    schema: values.list.superRefine((rules, context) => {
+      const unknown = rules.filter((rule) => !isRule(rule))
+      if (unknown.length === 0) return
+      const message = `${unknown.join(', ')}: must be server.tool, with * for anything, or one of ${APPROVAL_MARKS.join(', ')}`
+      context.addIssue({ code: 'custom', message })
+    }),
+    default: '',
+    describe: `Tools that run only when the user allows the call, by commas: server.tool with * for anything, as filesystem.write_*, or by what the server says of them: ${APPROVAL_MARKS.join(', ')}.`,
+  }),
+  approvalTimeoutMs: setting({
+    env: 'APPROVAL_TIMEOUT_MS',
+    schema: values.integer(1_000, 2_592_000_000),
+    default: '3600000',
+    describe: 'How long such a call waits for the user, in milliseconds; then it is refused.',
+  }),
+  sessionTtlDays: setting({
+    env: 'SESSION_TTL_DAYS',
+    schema: values.integer(0, 3_650),
+    default: '30',
+    describe: 'Sessions in which nothing happened for so many days are deleted; 0 keeps them.',
+  }),
+}
+
+function isRule(rule: string): boolean {
+  return rule.startsWith('@') ? APPROVAL_MARKS.includes(rule) : /^[^.\s]+\..+$|^\*$/.test(rule)
 }
 
 export type OrchestratorConfig = Config<typeof orchestratorSettings>

@@ -1,10 +1,15 @@
-import type { TurnOutcome } from '@mcp-host/contracts'
+import type { ContextCompacted, ModelUsage, TurnOutcome } from '@mcp-host/contracts'
 import type { Registry } from 'prom-client'
-import { Counter } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 
 export interface OrchestratorEvents {
-  turnDone(outcome: TurnOutcome): void
+  turnDone(outcome: TurnOutcome, usage: readonly ModelUsage[]): void
   toolRefused(): void
+  modelAskedAgain(): void
+  contextCompacted(how: ContextCompacted['how']): void
+  /** The model's worker and the supervisors have heard of a cancel. */
+  cancelReached(seconds: number): void
+  jobsTakenOver(count: number): void
 }
 
 /** What the orchestrators count. */
@@ -16,13 +21,51 @@ export function orchestratorEvents(registry: Registry): OrchestratorEvents {
     labelNames: ['outcome'],
     registers,
   })
+  const tokens = new Counter({
+    name: 'mcp_host_turn_tokens_total',
+    help: 'Tokens of turns that are done, as the providers counted them',
+    labelNames: ['provider', 'model', 'kind'],
+    registers,
+  })
   const refused = new Counter({
     name: 'mcp_host_tool_calls_refused_total',
-    help: 'Tool calls that never reached a server: unknown tool, bad JSON, over the limit',
+    help: 'Tool calls that never reached a server: unknown tool, bad JSON, over the limit, not allowed',
+    registers,
+  })
+  const again = new Counter({
+    name: 'mcp_host_generations_retried_total',
+    help: 'Generations that failed and were tried again',
+    registers,
+  })
+  const compacted = new Counter({
+    name: 'mcp_host_context_compacted_total',
+    help: 'How often models were sent less of a conversation, by how',
+    labelNames: ['how'],
+    registers,
+  })
+  const cancels = new Histogram({
+    name: 'mcp_host_cancel_seconds',
+    help: "From the stored cancel to the last answer of the model's worker and the tools' supervisors",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers,
+  })
+  const takenOver = new Counter({
+    name: 'mcp_host_jobs_taken_over_total',
+    help: 'Messages handed back to the broker for orchestrators that were dead',
     registers,
   })
   return {
-    turnDone: (outcome) => turns.inc({ outcome }),
+    turnDone(outcome, usage) {
+      turns.inc({ outcome })
+      for (const { provider, model, inputTokens = 0, outputTokens = 0 } of usage) {
+        tokens.inc({ provider, model, kind: 'input' }, inputTokens)
+        tokens.inc({ provider, model, kind: 'output' }, outputTokens)
+      }
+    },
     toolRefused: () => refused.inc(),
+    modelAskedAgain: () => again.inc(),
+    contextCompacted: (how) => compacted.inc({ how }),
+    cancelReached: (seconds) => cancels.observe(seconds),
+    jobsTakenOver: (count) => takenOver.inc(count),
   }
 }

@@ -1,37 +1,69 @@
 import { orchestratorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { OrchestratorConfig } from './config.ts'
-import { catalogTools } from './context/catalog-tools.ts'
+import { catalogModel, catalogTools } from './context/catalog-tools.ts'
+import { resultTexts } from './context/result-tools.ts'
 import { orchestratorEvents } from './events.ts'
 import type { Runs } from './handlers/run-session.ts'
 import { runSession } from './handlers/run-session.ts'
+import { startJanitor } from './sessions/janitor.ts'
+import { SessionRecorder } from './sessions/record-session.ts'
+import { serveSessions } from './sessions/serve-sessions.ts'
+import { TakeOver } from './takeover/take-over.ts'
+import { approvalRule } from './turn/approval.ts'
 import type { TurnDeps } from './turn/turn.ts'
 
-/** An orchestrator: takes user messages from the log and runs their turns. */
+/** An orchestrator: takes what users say from the log and runs their turns. */
 export async function createOrchestrator(
   { bus, logger, metrics }: ServiceDeps,
   config: OrchestratorConfig,
 ): Promise<Service> {
+  await using stack = new AsyncDisposableStack()
   const runs: Runs = new Map()
+  const leave = new AbortController()
+  const events = orchestratorEvents(metrics)
+  const catalog = await bus.catalog.watch()
+  const tools = catalogTools(catalog, () => bus.sinceOutageMs())
+  const recorder = stack.use(new SessionRecorder({ bus, logger }))
   const deps: TurnDeps = {
     bus,
     logger,
-    events: orchestratorEvents(metrics),
-    tools: catalogTools(await bus.catalog.watch()),
+    events,
+    tools,
+    model: catalogModel(catalog),
+    results: resultTexts(bus),
     systemPrompt: config.systemPrompt,
-    limits: { maxToolCalls: config.maxToolCalls },
+    limits: limitsOf(config),
+    needsApproval: approvalRule(config.toolApproval, (server, tool) =>
+      tools.annotationsOf(server, tool),
+    ),
+    note: (session, state) => recorder.note(session, state),
   }
-  const control = bus.serve(orchestratorControl, { orchestrator: bus.id }, ({ request }) => ({
-    running: runs.has(request.session),
-  }))
-  const inputs = await bus.sessions.consumeInputs((entry) => runSession(deps, runs, entry))
+  stack.use(await serveSessions({ bus, logger }))
+  stack.use(startJanitor({ bus, logger, sessionTtlDays: config.sessionTtlDays }))
+  // Answered until the very end: who gets no answer takes our turns.
+  stack.use(
+    bus.serve(orchestratorControl, { orchestrator: bus.id }, ({ request }) => ({
+      running: runs.has(request.session),
+    })),
+  )
+  const inputs = await bus.sessions.consumeInputs((entry) =>
+    runSession(deps, runs, leave.signal, entry),
+  )
+  const takeOver = stack.use(new TakeOver({ bus, logger, inputs, events }))
+  const open = stack.move()
   return {
     async drain() {
       await inputs[Symbol.asyncDispose]()
+      // What runs elsewhere goes on; another orchestrator takes up the turns where they stand.
+      leave.abort()
       await Promise.all(Array.from(runs.values(), (run) => run.ended()))
+      await takeOver[Symbol.asyncDispose]()
     },
-    async [Symbol.asyncDispose]() {
-      control[Symbol.dispose]()
-    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
+}
+
+function limitsOf({ contextTokens, ...limits }: OrchestratorConfig): TurnDeps['limits'] {
+  return contextTokens === undefined ? limits : { ...limits, contextTokens }
 }

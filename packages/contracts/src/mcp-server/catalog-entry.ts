@@ -7,7 +7,12 @@ export const CatalogTool = z.object({
   description: z.string().optional(),
   inputSchema: z.record(z.string(), z.json()),
   annotations: z
-    .object({ readOnlyHint: z.boolean().optional(), idempotentHint: z.boolean().optional() })
+    .object({
+      readOnlyHint: z.boolean().optional(),
+      idempotentHint: z.boolean().optional(),
+      destructiveHint: z.boolean().optional(),
+      openWorldHint: z.boolean().optional(),
+    })
     .optional(),
 })
 export type CatalogTool = z.infer<typeof CatalogTool>
@@ -69,6 +74,8 @@ export const ModelEntry = z.object({
   kind: z.literal('model'),
   provider: z.string(),
   model: z.string(),
+  /** How many tokens of conversation and answer it takes at most. */
+  contextWindow: z.number().int().positive().optional(),
   /** Something the user should know about it, such as that it is only a demonstration. */
   notice: z.string().optional(),
 })

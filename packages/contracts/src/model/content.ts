@@ -60,6 +60,14 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
+/** What one model took, over some generations. */
+export const ModelUsage = Usage.extend({
+  provider: z.string(),
+  model: z.string(),
+  generations: z.number().int().nonnegative(),
+})
+export type ModelUsage = z.infer<typeof ModelUsage>
+
 /** A tool as it is offered to a model. */
 export const OfferedTool = z.object({
   /** Unique in the request and accepted by every provider: `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`. */

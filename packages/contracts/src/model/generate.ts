@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { GenerationId, SessionId } from '../ids.ts'
+import { BlobReference } from '../session/tool-fact.ts'
 import { OfferedTool, PromptMessage } from './content.ts'
+
+/** What a model is asked, apart from the session it is asked for. */
+export const Prompt = z.object({ messages: z.array(PromptMessage), tools: z.array(OfferedTool) })
 
 export const GenerateRequest = z.object({
   session: SessionId,
@@ -11,6 +15,8 @@ export const GenerateRequest = z.object({
   system: z.string().optional(),
   messages: z.array(PromptMessage),
   tools: z.array(OfferedTool),
+  /** Where `Prompt` is as JSON, when it is too large to stand here: the two above are then empty. */
+  prompt: BlobReference.optional(),
   /** Epoch milliseconds; a generation still running then is ended as failed. */
   deadline: z.number(),
 })

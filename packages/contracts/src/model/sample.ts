@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
+import { GenerationId } from '../ids.ts'
 
 const TextContent = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -13,6 +14,8 @@ const ModelPreferences = z.object({
 
 /** One reply of a model that belongs to no turn. Its deadline is the envelope's. */
 export const SampleRequest = z.object({
+  /** With it the reply can be cancelled on the way, by `generationControl`. */
+  id: GenerationId.optional(),
   messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: TextContent })).min(1),
   systemPrompt: z.string().optional(),
   maxTokens: z.number().int().positive(),

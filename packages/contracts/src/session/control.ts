@@ -4,19 +4,33 @@ import { defineEvent } from '../contract.ts'
 /** What a field of a form may hold. */
 export const InputValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
 
-/** A user's answer to a question of an MCP server. The first one after the question counts. */
+/** A user's answer to a question of an MCP server or of the host. The first one after the question counts. */
 export const InputAnswered = z.object({
   type: z.literal('input-answered'),
   /** Of the question. */
   id: z.string(),
-  /** `decline`: the user said no; `cancel`: the user did not want to choose. */
+  /** `decline`: the user said no; `cancel`: the user did not want to choose. Of an approval both mean no. */
   action: z.enum(['accept', 'decline', 'cancel']),
   /** The fields of the form, by their names. Checked by the gateway that took the answer. */
   content: z.record(z.string(), InputValue).optional(),
 })
 export type InputAnswered = z.infer<typeof InputAnswered>
 
-export const ControlFact = z.discriminatedUnion('type', [InputAnswered])
+/** A user wants a turn to end, whether it runs or waits in the queue. */
+export const CancelRequested = z.object({
+  type: z.literal('cancel-requested'),
+  /** Of the user message; without it the turn that runs or is the next to run. */
+  messageId: z.string().optional(),
+})
+
+/** The last entry of a log: it is about to be erased. */
+export const SessionDeleted = z.object({ type: z.literal('session-deleted') })
+
+export const ControlFact = z.discriminatedUnion('type', [
+  InputAnswered,
+  CancelRequested,
+  SessionDeleted,
+])
 export type ControlFact = z.infer<typeof ControlFact>
 
 /** What users say to what is running, other than messages: it begins no turn. */

@@ -3,7 +3,7 @@ import { newEnvelope } from '../envelope.ts'
 import type { GenerationId, SessionId } from '../ids.ts'
 import { generationId, toolCallId } from '../ids.ts'
 import type { SessionState } from './fold.ts'
-import { applyEntry, emptySession, nextInput } from './fold.ts'
+import { applyEntry, branchOf, emptySession, nextInput } from './fold.ts'
 import type { GenerationResult } from './generation-result.ts'
 import type { LogEntry, LogFact } from './log-entry.ts'
 import type { TurnEvent } from './turn-event.ts'
@@ -16,7 +16,13 @@ const call = toolCallId(one, 0)
 
 /** The entries of a log that holds these facts, at 10, 20, 30 … */
 const log = (...facts: readonly LogFact[]): LogEntry[] =>
-  facts.map((fact, index) => ({ ...fact, session, envelope, seq: (index + 1) * 10, time: 0 }))
+  facts.map((fact, index) => ({
+    ...fact,
+    session,
+    envelope,
+    seq: (index + 1) * 10,
+    time: index + 1,
+  }))
 
 function fold(entries: readonly LogEntry[], state = emptySession()): SessionState {
   for (const entry of entries) applyEntry(state, entry)
@@ -24,6 +30,16 @@ function fold(entries: readonly LogEntry[], state = emptySession()): SessionStat
 }
 
 const input = (id: string, text = id): LogFact => ({ kind: 'input', fact: { id, text } })
+
+const instead = (id: string, replaces: string): LogFact => ({
+  kind: 'input',
+  fact: { id, text: id, replaces },
+})
+
+const cancelled = (messageId?: string): LogFact => ({
+  kind: 'control',
+  fact: { type: 'cancel-requested', ...(messageId === undefined ? {} : { messageId }) },
+})
 
 const turnFact = (fact: TurnEvent): LogFact => ({ kind: 'turn', fact })
 
@@ -154,6 +170,172 @@ describe('a user message', () => {
   })
 })
 
+describe('a cancel', () => {
+  const whenCancelled = (...facts: readonly LogFact[]) =>
+    Array.from(fold(log(...facts)).inputs.values(), ({ cancelledAt }) => cancelledAt)
+
+  test('of a message is noted with its time, once, whether its turn runs or waits', () => {
+    const before = [input('a'), input('b'), claimed(10, 1, one)]
+    expect(whenCancelled(...before, cancelled('a'), cancelled('a'))).toEqual([4, undefined])
+    expect(whenCancelled(...before, cancelled('b'))).toEqual([undefined, 4])
+  })
+
+  test('that names no message means the turn that runs or is next', () => {
+    const before = [input('a'), claimed(10, 1, one), done(10), input('b'), input('c')]
+    expect(whenCancelled(...before, cancelled())).toEqual([undefined, 6, undefined])
+  })
+
+  test('of what is over, or of nothing, changes nothing', () => {
+    const before = [input('a'), claimed(10, 1, one), done(10), input('b')]
+    expect(whenCancelled(...before, cancelled('a'), cancelled('x'))).toEqual([undefined, undefined])
+    expect(whenCancelled(cancelled())).toEqual([])
+  })
+
+  test('comes to all that is left when the session is deleted', () => {
+    const deleted: LogFact = { kind: 'control', fact: { type: 'session-deleted' } }
+    const before = [input('a'), claimed(10, 1, one), done(10), input('b'), input('c')]
+    expect(whenCancelled(...before, deleted)).toEqual([undefined, 6, 6])
+    expect(fold(log(...before, deleted)).isDeleted).toBe(true)
+  })
+})
+
+describe('a branch', () => {
+  const branch = (...facts: readonly LogFact[]) => {
+    const state = fold(log(...facts))
+    return branchOf(state, state.head).map(({ id }) => id)
+  }
+
+  test('holds what was said one after the other', () => {
+    expect(branch()).toEqual([])
+    expect(branch(input('a'), input('b'), input('a'), input('c'))).toEqual(['a', 'b', 'c'])
+  })
+
+  test('begins anew in the place of a message that is said differently', () => {
+    const before = [input('a'), input('b'), input('c')]
+    expect(branch(...before, instead('B', 'b'))).toEqual(['a', 'B'])
+    expect(branch(...before, instead('B', 'b'), input('d'))).toEqual(['a', 'B', 'd'])
+    expect(branch(...before, instead('A', 'a'))).toEqual(['A'])
+    expect(branch(...before, instead('x', 'unknown'))).toEqual(['a', 'b', 'c', 'x'])
+  })
+
+  test('that replaces a message which is not answered yet cancels that one', () => {
+    const { inputs } = fold(
+      log(input('a'), claimed(10, 1, one), done(10), input('b'), instead('B', 'b')),
+    )
+    expect(inputs.get(40)?.cancelledAt).toBe(5)
+    expect(
+      fold(log(input('a'), claimed(10, 1, one), done(10), instead('A', 'a'))).inputs.get(10),
+    ).not.toHaveProperty('cancelledAt')
+  })
+})
+
+describe('what is not answered yet when a message is replaced', () => {
+  const whenReplaced = (...facts: readonly LogFact[]) =>
+    Array.from(fold(log(...facts)).inputs.values())
+      .filter(({ cancelledAt }) => cancelledAt !== undefined)
+      .map(({ id }) => id)
+  const answeredA = [input('a'), claimed(10, 1, one), done(10)]
+
+  test('is cancelled with it, as far as it was said later', () => {
+    expect(whenReplaced(input('a'), input('b'), input('c'), instead('B', 'b'))).toEqual(['b', 'c'])
+    expect(
+      whenReplaced(input('a'), claimed(10, 1, one), input('b'), input('c'), instead('A', 'a')),
+    ).toEqual(['a', 'b', 'c'])
+  })
+
+  test('is cancelled also when the message itself is answered', () => {
+    expect(whenReplaced(...answeredA, input('b'), instead('A', 'a'), input('d'))).toEqual(['b'])
+  })
+
+  test('is cancelled on whatever branch it stands', () => {
+    const before = [...answeredA, input('b'), instead('A', 'a'), input('d')]
+    expect(whenReplaced(...before)).toEqual(['b'])
+    expect(whenReplaced(...before, instead('B', 'b'))).toEqual(['b', 'A', 'd'])
+  })
+
+  test('goes on when it was said before', () => {
+    expect(whenReplaced(input('a'), input('b'), input('c'), instead('C', 'c'))).toEqual(['c'])
+  })
+})
+
+describe('what models are sent less of', () => {
+  const compacted = (how: 'cleared' | 'summarised' | 'dropped', through: number): LogFact =>
+    turnFact({
+      type: 'context-compacted',
+      turn: 10,
+      seen: 0,
+      how,
+      through,
+      ...(how === 'summarised' ? { summary: 'short' } : {}),
+      tokensBefore: 2,
+      tokensAfter: 1,
+    })
+
+  test('is remembered: results up to a place, and what stands for all up to a message', () => {
+    const before = [input('a'), claimed(10, 1, one)]
+    const { clearedThrough, checkpoints } = fold(
+      log(
+        ...before,
+        compacted('cleared', 50),
+        compacted('cleared', 30),
+        compacted('summarised', 10),
+      ),
+    )
+    expect(clearedThrough).toBe(50)
+    expect(Array.from(checkpoints)).toEqual([[10, { how: 'summarised', summary: 'short' }]])
+  })
+})
+
+describe('what a session took', () => {
+  const costly = (generation: GenerationId, outputTokens: number): LogFact => {
+    const { fact } = result(generation, 'text', 'failed') as LogFact & { kind: 'generation' }
+    return { kind: 'generation', fact: { ...fact, usage: { inputTokens: 1, outputTokens } } }
+  }
+
+  test('is summed up by turn and by model, with what was given up after it had ended', () => {
+    const { usage, turns } = fold(
+      log(
+        input('a'),
+        claimed(10, 1, one),
+        costly(one, 5),
+        turnFact({
+          type: 'generation-started',
+          turn: 10,
+          seen: 0,
+          generation: two,
+          voids: one,
+          reason: 'busy',
+        }),
+        costly(two, 7),
+        costly(two, 100),
+        costly(one, 100),
+      ),
+    )
+    const sum = { provider: 'p', model: 'm', generations: 2, inputTokens: 2, outputTokens: 12 }
+    expect(usage).toEqual([sum])
+    expect(turns.get(10)?.usage).toEqual([sum])
+  })
+})
+
+test('an entry that cannot be read fences if it stands among the turn events, and means nothing else', () => {
+  const unreadable = (of: LogFact['kind'], seq: number): LogEntry => ({
+    kind: 'unreadable',
+    of,
+    fact: undefined,
+    session,
+    envelope,
+    seq,
+    time: 9,
+  })
+  const state = fold([
+    ...log(input('a'), claimed(10, 1, one)),
+    unreadable('turn', 30),
+    unreadable('tool', 40),
+  ])
+  expect(state).toMatchObject({ seq: 40, fence: 30 })
+  expect(nextInput(state)).toBe(10)
+})
+
 describe('a generation', () => {
   test('has the first of its results', () => {
     const { generations, calls } = fold(
@@ -177,8 +359,50 @@ describe('a generation', () => {
     expect(calls.size).toBe(0)
   })
 
+  test('whose result came before it was given up for dead counts, and the one in its place does not', () => {
+    const { generations, calls } = fold(
+      log(
+        input('a'),
+        claimed(10, 1, one),
+        result(one, 'in time'),
+        started(10, two, one),
+        result(two, 'too much'),
+      ),
+    )
+    expect(generations.get(one)?.isVoid).toBe(false)
+    expect(generations.get(two)).toMatchObject({ isVoid: true })
+    expect(Array.from(calls.keys())).toEqual([call])
+  })
+
+  test('that failed is void once it is tried again', () => {
+    const again: LogFact = turnFact({
+      type: 'generation-started',
+      turn: 10,
+      seen: 0,
+      generation: two,
+      voids: one,
+      reason: 'busy',
+    })
+    const { generations } = fold(
+      log(input('a'), claimed(10, 1, one), result(one, 'half', 'failed'), again),
+    )
+    expect(generations.get(one)?.isVoid).toBe(true)
+    expect(generations.get(two)?.isVoid).toBe(false)
+  })
+
   test.each(['failed', 'cancelled'] as const)('that was %s asks for no tools', (outcome) => {
     const { calls } = fold(log(input('a'), claimed(10, 1, one), result(one, 'half', outcome)))
+    expect(calls.size).toBe(0)
+  })
+
+  test('that ended after its turn keeps its text, and its tools are not run', () => {
+    const { generations, calls } = fold(
+      log(input('a'), claimed(10, 1, one), done(10), result(one, 'late')),
+    )
+    expect(generations.get(one)?.result).toMatchObject({
+      outcome: 'cancelled',
+      content: [{ type: 'text', text: 'late' }],
+    })
     expect(calls.size).toBe(0)
   })
 
@@ -199,6 +423,40 @@ describe('a tool call', () => {
 
   test('is settled once', () => {
     expect(callAfter(settled('first'), settled('second'))?.settled?.message).toBe('first')
+  })
+
+  test('keeps of each attempt the start that came first', () => {
+    expect(callAfter(toolStarted(1), toolStarted(1), toolStarted(2))?.starts).toMatchObject([
+      { attempt: 1 },
+      { attempt: 2 },
+    ])
+  })
+
+  test('waits for the first permission that was asked for, until that is answered', () => {
+    const permission = (id: string): LogFact =>
+      turnFact({
+        type: 'approval-required',
+        turn: 10,
+        seen: 0,
+        call,
+        server: 's',
+        tool: 't',
+        id,
+        message: 'may it?',
+        arguments: {},
+        expiresAt: 7,
+      })
+    expect(callAfter()?.approval).toBeUndefined()
+    expect(callAfter(permission('p'), permission('q'))?.approval).toMatchObject({
+      asked: { id: 'p' },
+    })
+    expect(callAfter(permission('p'), answered('p', 'x'))?.approval?.end).toMatchObject({
+      state: 'answered',
+    })
+    // The entries stand at times 1, 2, 3 …
+    expect(callAfter(permission('p'), settled('no'))?.approval?.end).toEqual({ state: 'void' })
+    const late = [permission('p'), toolStarted(1), toolStarted(1), settled('too late')]
+    expect(callAfter(...late)?.approval?.end).toEqual({ state: 'expired' })
   })
 
   test('knows the attempt that was started last', () => {
@@ -238,6 +496,7 @@ describe('a question of a tool call', () => {
     ['loses its call', 'void', toolFinished('done')],
     ['loses its call without a result', 'void', settled('no')],
     ['was asked by an attempt whose supervisor died', 'void', toolStarted(2)],
+    ['loses its turn', 'void', done(10)],
   ])('that %s takes no answer any more', (_, state, fact) => {
     expect(endOf(fact, answered('q', 'late'))).toEqual({ state })
   })
@@ -268,6 +527,52 @@ describe('a turn', () => {
       epoch: 2,
       generations: [{ id: one }],
     })
+  })
+
+  test('counts how often it was claimed since something came of it', () => {
+    const claims = [claimed(10, 1, one), claimed(10, 2), claimed(10, 3)]
+    const idle = (...facts: readonly LogFact[]) =>
+      fold(log(input('a'), ...facts)).turns.get(10)?.idleClaims
+    expect(idle(...claims)).toBe(3)
+    expect(idle(...claims, result(one, 'x'))).toBe(0)
+    expect(idle(...claims, result(one, 'x'), claimed(10, 4))).toBe(1)
+    expect(idle(...claims, started(10, two, one))).toBe(3)
+  })
+
+  test('gets on when its tools do', () => {
+    const before = [claimed(10, 1, one), result(one, 'x'), claimed(10, 2), claimed(10, 3)]
+    const idle = (...facts: readonly LogFact[]) =>
+      Array.from(
+        fold(log(input('a'), ...before, ...facts)).turns.values(),
+        (each) => each.idleClaims,
+      )
+    expect(idle()).toEqual([2])
+    expect(idle(toolStarted(1))).toEqual([0])
+    expect(idle(toolStarted(1), claimed(10, 4), toolFinished('late'))).toEqual([0])
+    expect(idle(toolStarted(1), claimed(10, 4), asked('q'))).toEqual([0])
+    const next = [done(10), input('b'), claimed(70, 1), claimed(70, 2)]
+    expect(idle(...next, toolFinished('late'))).toEqual([2, 2])
+  })
+
+  test('waits until it is claimed again, and then has its whole time anew', () => {
+    const waiting: LogFact = turnFact({
+      type: 'turn-waiting',
+      turn: 10,
+      seen: 0,
+      for: 'approval',
+      until: 99,
+    })
+    const before = [input('a'), claimed(10, 1, one), waiting]
+    expect(fold(log(...before)).turns.get(10)).toMatchObject({
+      waiting: { for: 'approval', until: 99 },
+      activeSince: 2,
+    })
+    const after = fold(log(...before, claimed(10, 2))).turns.get(10)
+    expect(after).toMatchObject({ activeSince: 4 })
+    expect(after?.waiting).toBeUndefined()
+    expect(
+      fold(log(input('a'), claimed(10, 1, one), claimed(10, 2))).turns.get(10)?.activeSince,
+    ).toBe(2)
   })
 
   test('is fenced by the last turn event and by nothing else', () => {
@@ -310,6 +615,8 @@ function randomLog(seed: number): LogEntry[] {
     () => answered(`q${below(3)}`, `name ${below(100)}`),
     () => closed(`q${below(3)}`, 'expired', toolCallId(generation(), 0)),
     () => done(turn()),
+    () => cancelled(below(2) === 0 ? undefined : `m${below(4)}`),
+    () => instead(`i${below(4)}`, `m${below(4)}`),
   ]
   return log(...Array.from({ length: 40 }, () => makers[below(makers.length)]?.() ?? input('x')))
 }

@@ -27,8 +27,15 @@ export type LogFact =
   | { readonly kind: 'generation'; readonly fact: GenerationResult }
   | { readonly kind: 'tool'; readonly fact: ToolFact }
 
+/** A fact that this version cannot read: of a newer one, or damaged. */
+export interface UnreadableFact {
+  readonly kind: 'unreadable'
+  readonly of: LogFact['kind']
+  readonly fact: undefined
+}
+
 /** One fact in a session's log, and where it stands there. */
-export type LogEntry = LogFact & {
+export type LogEntry = (LogFact | UnreadableFact) & {
   readonly session: SessionId
   /** Position in the stream; grows along a session's log, with holes. */
   readonly seq: number

@@ -7,6 +7,9 @@ import { LOG_FACTS } from './log-entry.ts'
 /** Every subject of every session's log. */
 export const ALL_LOGS = 's.>'
 
+/** All that users say: messages and control facts of every session. */
+export const ALL_INPUTS = 's.*.*.in.>'
+
 /** Where the broker repeats each entry once it is stored. */
 export const ALL_LOGS_LIVE = 'live.s.>'
 

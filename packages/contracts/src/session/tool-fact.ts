@@ -19,6 +19,7 @@ export const ToolStarted = z.object({
   /** Chosen anew by every writer, so that it can recognise its own start. */
   nonce: z.string(),
 })
+export type ToolStarted = z.infer<typeof ToolStarted>
 
 /** How the call ended. `error`: the tool said so, or it could not be run. */
 export const ToolFinished = z.object({

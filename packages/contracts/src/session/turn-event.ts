@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
 import { ErrorInfo } from '../error.ts'
 import { GenerationId, ToolCallId } from '../ids.ts'
+import { ModelUsage } from '../model/content.ts'
 
 const base = {
   /** Log sequence of the user message this turn answers. */
@@ -21,19 +22,27 @@ export const TurnClaimed = z.object({
   epoch: z.number().int().positive(),
   /** The first generation, started by the same append; absent when a running one goes on. */
   generation: GenerationId.optional(),
+  /** Configured MCP servers that could not be used when the turn began. */
+  missing: z.array(z.string()).optional(),
 })
 
 export const GenerationStarted = z.object({
   type: z.literal('generation-started'),
   ...base,
   generation: GenerationId,
-  /** A generation whose worker died: its text is to be forgotten. */
+  /**
+   * A generation whose worker died, or that failed and is tried again: its text is to be forgotten. When
+   * its worker was only taken for dead, and its result stands before this, it is this one that is void.
+   */
   voids: GenerationId.optional(),
+  /** Why that one failed, in words for the user; absent when its worker died. */
+  reason: z.string().optional(),
 })
 
 /**
  * A call that gets no answer of a server. `refused`: it never reached one. `unknown`: it was started and
- * whether it took effect cannot be known. The model is told either way.
+ * whether it took effect cannot be known. `cancelled`: its turn was cancelled. `answered`: the host itself
+ * has answered. The model is told in any case.
  */
 export const ToolSettled = z.object({
   type: z.literal('tool-settled'),
@@ -42,25 +51,84 @@ export const ToolSettled = z.object({
   /** Absent when there is no such tool; `tool` is then what the model called it. */
   server: z.string().optional(),
   tool: z.string(),
-  outcome: z.enum(['refused', 'unknown']),
+  outcome: z.enum(['refused', 'unknown', 'cancelled', 'answered']),
   message: z.string(),
 })
 
-/** How a turn ended. `limit`: the model wanted more tool calls than a turn may make. */
-export const TurnOutcome = z.enum(['completed', 'failed', 'limit'])
+/** A call waits for the user's permission; answered like a question of a server, by `input-answered`. */
+export const ApprovalRequired = z.object({
+  type: z.literal('approval-required'),
+  ...base,
+  call: ToolCallId,
+  server: z.string(),
+  tool: z.string(),
+  /** Of the question, never used again. */
+  id: z.string(),
+  message: z.string(),
+  /** What the tool is to be called with. */
+  arguments: z.json(),
+  /** Epoch milliseconds; a call nobody allowed by then is refused. */
+  expiresAt: z.number(),
+})
+export type ApprovalRequired = z.infer<typeof ApprovalRequired>
+
+/** Nobody runs the turn: it waits for a user, or for another orchestrator. A claim takes it up again. */
+export const TurnWaiting = z.object({
+  type: z.literal('turn-waiting'),
+  ...base,
+  /** `approval`: nothing to do before an answer comes. `owner`: its orchestrator stops, any other may claim it. */
+  for: z.enum(['approval', 'owner']),
+  /** Epoch milliseconds at which it goes on in any case. */
+  until: z.number(),
+})
+
+/**
+ * From here on models are sent less of the conversation. `cleared`: of the tool results up to `through` only
+ * that they were there. `summarised`: of all up to `through` only the summary. `dropped`: nothing of it but an earlier summary.
+ */
+export const ContextCompacted = z.object({
+  type: z.literal('context-compacted'),
+  ...base,
+  how: z.enum(['cleared', 'summarised', 'dropped']),
+  /** With `cleared` a generation's result, else a user message: its log sequence. */
+  through: z.number().int().positive(),
+  summary: z.string().optional(),
+  /** Estimates. */
+  tokensBefore: z.number().int().nonnegative(),
+  tokensAfter: z.number().int().nonnegative(),
+})
+export type ContextCompacted = z.infer<typeof ContextCompacted>
+
+/**
+ * How a turn ended. `limit`: the model wanted more tool calls, tokens or time than a turn may have;
+ * `cancelled`: a user ended it.
+ */
+export const TurnOutcome = z.enum(['completed', 'failed', 'limit', 'cancelled'])
 export type TurnOutcome = z.infer<typeof TurnOutcome>
 
 export const TurnDone = z.object({
   type: z.literal('turn-done'),
   ...base,
+  /** Of the user message. */
+  messageId: z.string().optional(),
   outcome: TurnOutcome,
   error: ErrorInfo.optional(),
+  /** What the user reads in place of an answer. */
+  message: z.string().optional(),
+  /** What the turn took, also in generations that were given up. */
+  usage: z.array(ModelUsage).optional(),
 })
+
+export type TurnWaiting = z.infer<typeof TurnWaiting>
+export type TurnDone = z.infer<typeof TurnDone>
 
 export const TurnEvent = z.discriminatedUnion('type', [
   TurnClaimed,
   GenerationStarted,
   ToolSettled,
+  ApprovalRequired,
+  TurnWaiting,
+  ContextCompacted,
   TurnDone,
 ])
 export type TurnEvent = z.infer<typeof TurnEvent>

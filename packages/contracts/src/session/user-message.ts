@@ -5,6 +5,11 @@ export const UserMessage = z.object({
   /** The client's own id for the message; sending it again changes nothing. Unique in its session. */
   id: z.string(),
   text: z.string().min(1),
+  /**
+   * Id of an earlier message in whose place this one stands: with it another branch of the conversation
+   * begins, beside that message and all that followed it. What was said from there on and is not answered yet is cancelled.
+   */
+  replaces: z.string().optional(),
 })
 export type UserMessage = z.infer<typeof UserMessage>
 

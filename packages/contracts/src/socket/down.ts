@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { ErrorInfo } from '../error.ts'
 import { SessionId } from '../ids.ts'
 import { InputAnswered } from '../session/control.ts'
-import { BlobReference, InputRequired } from '../session/tool-fact.ts'
-import { TurnOutcome } from '../session/turn-event.ts'
+import { ModelUsage } from '../model/content.ts'
+import { BlobReference } from '../session/tool-fact.ts'
+import { ContextCompacted, TurnOutcome } from '../session/turn-event.ts'
 
 /** Place of an event in the session's stream; give the last one as `after` to resume. */
 const id = z.string()
@@ -69,7 +70,7 @@ export const ToolDown = z.object({
       callId: z.string(),
       server: z.string().optional(),
       tool: z.string(),
-      outcome: z.enum(['ok', 'error', 'unknown', 'refused']),
+      outcome: z.enum(['ok', 'error', 'unknown', 'refused', 'cancelled']),
       /** MCP content blocks. */
       content: z.array(z.looseObject({ type: z.string() })),
       structuredContent: z.json().optional(),
@@ -84,7 +85,8 @@ export const ToolDown = z.object({
 const question = {
   /** Of the question; the answer names it. */
   id: z.string(),
-  kind: InputRequired.shape.kind,
+  /** `approval`: the host asks whether it may call the tool. */
+  kind: z.enum(['elicitation', 'approval']),
   callId: z.string(),
   server: z.string(),
   tool: z.string(),
@@ -92,8 +94,8 @@ const question = {
 }
 
 /**
- * An MCP server asks the user something, or that is over: `void` when nobody waits for it any more. The
- * end of a turn ends what is still open.
+ * An MCP server asks the user something, or the host does before it calls a tool; or that is over: `void`
+ * when nobody waits for it any more. The end of a turn ends what is still open.
  */
 export const InputDown = z.object({
   type: z.literal('input'),
@@ -102,9 +104,12 @@ export const InputDown = z.object({
     z.object({
       state: z.literal('required'),
       ...question,
-      mode: InputRequired.shape.mode,
+      /** With `approval` the answer is `accept` or `decline` and nothing more. */
+      mode: z.enum(['form', 'url', 'approval']),
       /** JSON Schema of a flat object; with `form`. */
-      requestedSchema: InputRequired.shape.requestedSchema,
+      requestedSchema: z.record(z.string(), z.json()).optional(),
+      /** What the tool is to be called with; with `approval`. */
+      arguments: z.json().optional(),
       /** To be visited by the user; with `url`. */
       url: z.string().optional(),
       /** Epoch milliseconds. */
@@ -136,14 +141,58 @@ export const TurnDown = z.object({
   payload: z.discriminatedUnion('state', [
     z.object({ state: z.literal('started'), messageId: z.string() }),
     z.object({
+      /** It goes on when the user has answered, or at that time. */
+      state: z.literal('waiting'),
+      until: z.number(),
+    }),
+    z.object({
       state: z.literal('done'),
+      /** Absent in events of earlier versions. */
+      messageId: z.string().optional(),
       outcome: TurnOutcome,
       error: ErrorInfo.optional(),
+      /** What the turn took, by model. */
+      usage: z.array(ModelUsage).optional(),
     }),
   ]),
 })
 
-/** The sender's message or answer is in the log; an answer goes by its question's id. Goes to its socket only. */
+/** The conversation had become too long for the model, which is now sent less of it. */
+export const ContextDown = z.object({
+  type: z.literal('context'),
+  id,
+  payload: z.object({
+    how: ContextCompacted.shape.how,
+    message: z.string(),
+    /** Estimates. */
+    tokensBefore: z.number(),
+    tokensAfter: z.number(),
+  }),
+})
+
+/** The session is erased: nothing follows. */
+export const SessionDown = z.object({
+  type: z.literal('session'),
+  id,
+  payload: z.object({ state: z.literal('deleted') }),
+})
+
+/**
+ * Accepted messages whose turn has not begun, all of them, each time that changes. Goes by no id: who comes
+ * back is told anew.
+ */
+export const QueueDown = z.object({
+  type: z.literal('queue'),
+  payload: z.object({
+    /** 1 is the next. */
+    messages: z.array(z.object({ messageId: z.string(), position: z.number().int().positive() })),
+  }),
+})
+
+/**
+ * The sender's frame is in the log. An answer goes by its question's id, a cancel by the id of the message
+ * whose turn it ends. Goes to its socket only.
+ */
 export const AcceptedDown = z.object({
   type: z.literal('accepted'),
   payload: z.object({ messageId: z.string(), duplicate: z.boolean() }),
@@ -172,6 +221,9 @@ export const Down = z.discriminatedUnion('type', [
   InputDown,
   ResetDown,
   TurnDown,
+  ContextDown,
+  SessionDown,
+  QueueDown,
   AcceptedDown,
   ErrorDown,
   PongDown,

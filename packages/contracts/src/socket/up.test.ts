@@ -88,7 +88,7 @@ test.each([{ type: 'shout' }, {}, { type: 5 }])('%j is refused by its type', (fr
   expect(refusal(frame)).toMatchObject({
     code: 'invalid',
     field: 'type',
-    message: 'frame: type: must be one of "message", "answer", "ping"',
+    message: 'frame: type: must be one of "message", "regenerate", "cancel", "answer", "ping"',
   })
 })
 
@@ -98,4 +98,16 @@ test.each([null, 'message', [], 5])('%j is refused as a whole', (frame) => {
 
 test('fields that are not known are left out', () => {
   expect(Up.parse({ type: 'ping', more: 1 })).toEqual({ type: 'ping' })
+})
+
+test('a cancel and a regenerate name messages by their ids', () => {
+  expect(Up.parse({ type: 'cancel' })).toEqual({ type: 'cancel', payload: {} })
+  const cancel = { type: 'cancel', payload: { messageId: 'm1' } }
+  expect(Up.parse(cancel)).toEqual(cancel)
+  const regenerate = { type: 'regenerate', payload: { messageId: 'm1', id: 'm2' } }
+  expect(Up.parse(regenerate)).toEqual(regenerate)
+  expect(refusal({ type: 'regenerate', payload: {} })).toMatchObject({ field: 'payload.messageId' })
+  expect(refusal({ type: 'cancel', payload: { messageId: 'a b' } })).toMatchObject({
+    field: 'payload.messageId',
+  })
 })

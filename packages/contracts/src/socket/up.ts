@@ -15,20 +15,45 @@ const Text = z
   .max(MAX_MESSAGE_LENGTH, `must not be longer than ${MAX_MESSAGE_LENGTH} characters`)
   .transform(clean)
 
+const MessageId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
+
 /** What the user says. Control characters are removed, broken surrogates replaced. */
 export const MessageUp = z.object({
   type: z.literal('message'),
   payload: z.object({
     text: Text.refine((text) => text.trim() !== '', 'must not be empty'),
     /** The client's own id; a message sent again with the same id is taken once. */
-    id: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
-      .optional(),
+    id: MessageId.optional(),
+    /** Id of the message to be said differently: another branch begins in its place. */
+    replaces: MessageId.optional(),
   }),
 })
 
-/** The answer to a question of an MCP server, which came as `input`. The first one counts. */
+/** Answers a message once more, on another branch. */
+export const RegenerateUp = z.object({
+  type: z.literal('regenerate'),
+  payload: z.object({
+    /** Of the message. */
+    messageId: MessageId,
+    /** The new message's own id, as with `message`. */
+    id: MessageId.optional(),
+  }),
+})
+
+/** Ends a turn, or withdraws a message whose turn has not begun. */
+export const CancelUp = z.object({
+  type: z.literal('cancel'),
+  payload: z
+    .object({
+      /** Of the message; without it the turn that runs. */
+      messageId: MessageId.optional(),
+    })
+    .default({}),
+})
+
+/** The answer to a question, which came as `input`. The first one counts. */
 export const AnswerUp = z.object({
   type: z.literal('answer'),
   payload: z.object({
@@ -46,8 +71,14 @@ export const AnswerUp = z.object({
 export const PingUp = z.object({ type: z.literal('ping') })
 
 /** Every frame a client may send. */
-export const Up = z.discriminatedUnion('type', [MessageUp, AnswerUp, PingUp], {
-  error: (issue) =>
-    issue.code === 'invalid_union' ? 'must be one of "message", "answer", "ping"' : undefined,
-})
+export const Up = z.discriminatedUnion(
+  'type',
+  [MessageUp, RegenerateUp, CancelUp, AnswerUp, PingUp],
+  {
+    error: (issue) =>
+      issue.code === 'invalid_union'
+        ? 'must be one of "message", "regenerate", "cancel", "answer", "ping"'
+        : undefined,
+  },
+)
 export type Up = z.infer<typeof Up>

@@ -1,55 +1,101 @@
 import websocket from '@fastify/websocket'
 import { BusError } from '@mcp-host/contracts'
-import type { Logger, OperationsDeps } from '@mcp-host/service'
+import type { OperationsDeps } from '@mcp-host/service'
 import { addOperations } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { WebSocket } from 'ws'
+import { z } from 'zod'
+import { MAINTENANCE } from '../maintenance.ts'
+import type { ApiDeps } from './api.ts'
+import { addChatRoutes } from './chat-routes.ts'
 import { replyError } from './error-reply.ts'
-import { checkOrigin } from './origin.ts'
+import { describeRoutes } from './openapi.ts'
+import { allowOrigin, checkOrigin } from './origin.ts'
+import { addSessionRoutes } from './session-routes.ts'
 
 /** Larger frames end the connection; up to it a too long message is answered with an error. */
 const MAX_FRAME_BYTES = 8 * 1024 * 1024
 
-const FRONT_PAGE = `mcp-host gateway
+const MAX_BODY_BYTES = 1024 * 1024
 
-GET /ws        chat over WebSocket
-GET /health    the process, the MCP servers and the model
-GET /ready     whether it can work
-GET /metrics   Prometheus
+/** What the server says too shortly, by status. */
+const FAULTS: Readonly<Record<number, string>> = {
+  413: `body: larger than ${MAX_BODY_BYTES} bytes; send less`,
+  415: 'body: must be JSON; send it as Content-Type: application/json',
+}
+
+const EVENTS = '/api/chat/session/:id/events'
+
+/** What is answered until the end; sockets and streams are told to go elsewhere in their own way. */
+const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
+
+export const FRONT_PAGE = `mcp-host gateway
+
+GET    /ws                                 chat over WebSocket
+
+POST   /api/chat/session                   begin a session
+GET    /api/chat/sessions                  list them
+GET    /api/chat/session/:id               what is known of one
+PATCH  /api/chat/session/:id               give it a title
+DELETE /api/chat/session/:id               erase it
+GET    /api/chat/session/:id/messages      what was said
+POST   /api/chat/session/:id/message       say something, get the answer as a stream of events
+POST   /api/chat/session/:id/regenerate    get another answer
+GET    /api/chat/session/:id/events        follow it, a stream of events
+POST   /api/chat/session/:id/abort         end the turn that runs
+POST   /api/chat/session/:id/answer        answer a question
+GET    /openapi.json                       all of these in detail
+
+GET    /health                             the process, the MCP servers and the model
+GET    /ready                              whether it can work
+GET    /metrics                            Prometheus
 `
 
-export interface AppDeps {
-  readonly logger: Logger
+export interface AppDeps extends ApiDeps {
   readonly operations: OperationsDeps
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void
 }
 
 /** The HTTP face of the gateway. */
 export async function buildApp(
-  { logger, operations, onSocket }: AppDeps,
+  deps: AppDeps,
   { allowedOrigins }: { allowedOrigins: readonly string[] },
 ): Promise<FastifyInstance> {
-  const app = fastify()
+  const { logger, operations, onSocket, draining } = deps
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    frameworkErrors: (error, _, reply) => {
+      void replyError(reply, new BusError('invalid', error.message), error.statusCode)
+    },
+    // The hook below says it better.
+    return503OnClosing: false,
+  })
   await app.register(websocket, {
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
     errorHandler: () => undefined,
     options: { maxPayload: MAX_FRAME_BYTES },
   })
-  // Before the upgrade: a foreign page must not even get a socket.
-  app.addHook('onRequest', async ({ headers }) => checkOrigin(headers, allowedOrigins))
-  app.setErrorHandler((error, request, reply) => {
-    const known = isClientFault(error) ? new BusError('invalid', error.message) : error
-    if (BusError.from(known).code === 'internal') {
-      logger.error(
-        { component: 'http', action: request.url.split('?')[0], err: error },
-        'request failed',
-      )
+  app.addHook('onRequest', async (request, reply) => {
+    // Before the upgrade: a foreign page must not even get a socket.
+    checkOrigin(request.headers, allowedOrigins)
+    if (draining.aborted && !UNTIL_THE_END.has(request.routeOptions.url ?? '')) {
+      reply.header('connection', 'close')
+      throw new BusError('unavailable', MAINTENANCE)
     }
-    return replyError(reply, known)
+    return allowOrigin(request, reply)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const status = clientFault(error)
+    if (status !== undefined) return replyError(reply, invalid(error, status), status)
+    if (BusError.from(error).code === 'internal') {
+      logger.error({ component: 'http', action: pathOf(request.url), err: error }, 'request failed')
+    }
+    return replyError(reply, error)
   })
   app.setNotFoundHandler(({ method, url }, reply) =>
-    replyError(reply, new BusError('not-found', `there is no ${method} ${url.split('?')[0]}`)),
+    replyError(reply, new BusError('not-found', `there is no ${method} ${pathOf(url)}`)),
   )
   addOperations(app, operations)
   app.get('/', (_, reply) => reply.type('text/plain').send(FRONT_PAGE))
@@ -63,14 +109,66 @@ export async function buildApp(
         new BusError('invalid', 'this is a WebSocket endpoint; connect with ws://'),
       ),
   })
+  await describeRoutes(app)
+  app.get('/openapi.json', () => app.swagger())
+  await app.register(
+    async (scope) => {
+      readBodies(scope)
+      const api = scope.withTypeProvider<ZodTypeProvider>()
+      api.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
+      addSessionRoutes(api, deps)
+      addChatRoutes(api, deps)
+    },
+    { prefix: '/api/chat' },
+  )
   return app
 }
 
-function isClientFault(error: unknown): error is Error {
-  return (
-    error instanceof Error &&
-    'statusCode' in error &&
-    typeof error.statusCode === 'number' &&
-    error.statusCode < 500
+/** Bodies are JSON, checked by the schemas of their routes; so are the other parts of a request. */
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (_: unknown, body: unknown) => {
+      const text = String(body)
+      // Some clients say so of no body at all.
+      if (text === '') return undefined
+      try {
+        return JSON.parse(text) as unknown
+      } catch (error) {
+        // It names the place.
+        const reason = error instanceof Error ? error.message : ''
+        throw new BusError('invalid', `body: not JSON: ${reason}`)
+      }
+    },
   )
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
+    // Fastify says null for a body that is not there.
+    const parsed = schema.safeParse(data ?? undefined)
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: BusError.fromZod(parsed.error, httpPart) }
+  })
+  // What is answered was checked where it came from.
+  app.setSerializerCompiler(() => JSON.stringify)
+}
+
+/** Queries may have what nobody else is to see. */
+function pathOf(url: string): string {
+  return url.split('?')[0] ?? ''
+}
+
+/** The status of a request that the server itself could not take. */
+function clientFault(error: unknown): number | undefined {
+  if (error instanceof BusError || !(error instanceof Error) || !('statusCode' in error)) {
+    return undefined
+  }
+  const { statusCode } = error
+  return typeof statusCode === 'number' && statusCode < 500 ? statusCode : undefined
+}
+
+function invalid(error: unknown, status: number): BusError {
+  const message = error instanceof Error ? error.message : 'not valid'
+  return new BusError('invalid', FAULTS[status] ?? message)
 }

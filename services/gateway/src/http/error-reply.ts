@@ -1,6 +1,8 @@
 import type { ErrorCode } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { Failure } from '../projection/answer-parts.ts'
 
 const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
@@ -15,8 +17,18 @@ const STATUS: Record<ErrorCode, number> = {
   internal: 500,
 }
 
-/** Any failure as a JSON answer. */
-export function replyError(reply: FastifyReply, error: unknown): FastifyReply {
+/** How long a client is asked to wait before it tries again, in seconds. */
+const RETRY_AFTER_SECONDS = 1
+
+export const ErrorReply = z
+  .object({ error: Failure.describe('What went wrong.') })
+  .meta({ id: 'Error', description: 'Why a request was not done.' })
+
+/** Any failure as a JSON answer; `status` where it is finer than the code's. */
+export function replyError(reply: FastifyReply, error: unknown, status?: number): FastifyReply {
   const known = BusError.from(error)
-  return reply.code(STATUS[known.code]).send({ error: known.toInfo() })
+  if (known.code === 'unavailable' || known.code === 'exhausted') {
+    reply.header('retry-after', RETRY_AFTER_SECONDS)
+  }
+  return reply.code(status ?? STATUS[known.code]).send({ error: known.toInfo() })
 }

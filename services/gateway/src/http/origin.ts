@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isLoopback } from '../config.ts'
 
 /**
@@ -17,4 +18,26 @@ export function checkOrigin(headers: IncomingHttpHeaders, allowed: readonly stri
   throw new BusError('denied', `pages of ${origin} may not connect; see ALLOWED_ORIGINS`, {
     field: 'Origin',
   })
+}
+
+/**
+ * Lets a page of another origin, which `checkOrigin` has let pass, read the answer. Answers the question that
+ * its browser asks before a request.
+ */
+export function allowOrigin(
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  if (headers.origin === undefined) return undefined
+  reply.headers({ 'access-control-allow-origin': headers.origin, vary: 'Origin' })
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined)
+    return undefined
+  return reply
+    .code(204)
+    .headers({
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+      'access-control-allow-headers': 'Content-Type, Last-Event-ID',
+      'access-control-max-age': '600',
+    })
+    .send()
 }

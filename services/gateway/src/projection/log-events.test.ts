@@ -1,9 +1,11 @@
 import type {
+  ApprovalRequired,
   ContentBlock,
   GenerationId,
   InputAnswered,
   InputRequired,
   LogEntry,
+  TurnEvent,
 } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { callBlock, Story, textBlock } from './__fixtures__/story.ts'
@@ -34,6 +36,21 @@ test('a turn begins with its message and a status', () => {
   ])
 })
 
+test('what cannot be used is told when a turn begins, and only then', () => {
+  const events = logEvents(story.entry({ kind: 'turn', fact: claimed({ epoch: 1 }) }))
+  expect(events.map(({ payload }) => payload)).toMatchObject([
+    { state: 'started' },
+    { state: 'processing', message: 'Not available right now: files, web' },
+    { state: 'processing', message: 'Thinking' },
+  ])
+  expect(logEvents(story.entry({ kind: 'turn', fact: claimed({ epoch: 2 }) }))).toEqual([])
+})
+
+function claimed({ epoch }: { epoch: number }): TurnEvent {
+  const about = { turn: input.seq, seen: input.seq, messageId: 'm1', orchestrator: 'o' }
+  return { type: 'turn-claimed', ...about, epoch, missing: ['files', 'web'] }
+}
+
 test('a take-over, a further generation and the start of a tool are not told', () => {
   expect(logEvents(story.takeOver())).toEqual([])
   story.generation()
@@ -44,6 +61,15 @@ test('a take-over, a further generation and the start of a tool are not told', (
 test('a generation that replaces another resets the text, also for clients of the base shapes', () => {
   story.generation(generation)
   const message = 'The answer was interrupted and is written anew'
+  expect(lastEvents()).toEqual([
+    { type: 'reset', payload: { message } },
+    { type: 'status', payload: { state: 'processing', message } },
+  ])
+})
+
+test('a generation that is tried again says why', () => {
+  story.generation(generation, 'it is overloaded')
+  const message = 'The model did not answer (it is overloaded); trying again'
   expect(lastEvents()).toEqual([
     { type: 'reset', payload: { message } },
     { type: 'status', payload: { state: 'processing', message } },
@@ -133,8 +159,8 @@ describe('a question of a tool', () => {
   const ask = (more: Partial<InputRequired> = {}): ReturnType<typeof logEvents> =>
     logEvents(story.ask(callBlock(generation).id, 'q1', more))
   const asked = (): InputRequired => {
-    const fact = story.ask(callBlock(generation).id, 'q1').fact
-    if (!('type' in fact) || fact.type !== 'input-required') throw new Error('asks nothing')
+    const { kind, fact } = story.ask(callBlock(generation).id, 'q1')
+    if (kind !== 'tool' || fact.type !== 'input-required') throw new Error('asks nothing')
     return fact
   }
 
@@ -197,6 +223,88 @@ describe('a question of a tool', () => {
   })
 })
 
+describe('a call that needs permission', () => {
+  const about = {
+    id: 'a1',
+    kind: 'approval',
+    callId: expect.stringMatching(/-0$/),
+    server: 'test',
+    tool: 'echo',
+    message: 'May test.echo be called?',
+  }
+  const asked = (): ApprovalRequired => {
+    const { kind, fact } = story.askApproval(callBlock(generation).id, 'a1')
+    if (kind !== 'turn' || fact.type !== 'approval-required') throw new Error('asks nothing')
+    return fact
+  }
+
+  test('is told with its arguments', () => {
+    asked()
+    const status = { tool: 'test.echo', message: 'test.echo waits for your permission' }
+    expect(lastEvents()).toEqual([
+      { type: 'status', payload: { state: 'processing', ...status } },
+      {
+        type: 'input',
+        payload: {
+          state: 'required',
+          ...about,
+          mode: 'approval',
+          arguments: { text: 'hi' },
+          expiresAt: 1_000,
+        },
+      },
+    ])
+  })
+
+  test.each([
+    ['accept', 'test.echo was allowed'],
+    ['decline', 'test.echo was refused'],
+    ['cancel', 'test.echo was refused'],
+  ] as const)('%s: %s', (action, message) => {
+    const answer: InputAnswered = { type: 'input-answered', id: 'a1', action }
+    expect(questionEvents(asked(), { state: 'answered', answer, by: 'local', seq: 1 })).toEqual([
+      { type: 'status', payload: { state: 'processing', tool: 'test.echo', message } },
+      { type: 'input', payload: { state: 'answered', ...about, action, by: 'local' } },
+    ])
+  })
+
+  test('that nobody gave in time is told', () => {
+    expect(questionEvents(asked(), { state: 'expired' })).toMatchObject([
+      { type: 'status', payload: { message: 'test.echo was not allowed in time' } },
+      { type: 'input', payload: { state: 'expired', kind: 'approval' } },
+    ])
+  })
+})
+
+test('a turn that waits for its user is told, one that waits for an orchestrator is not', () => {
+  expect(logEvents(story.wait('approval'))).toEqual([
+    { type: 'turn', payload: { state: 'waiting', until: 2_000 } },
+  ])
+  expect(logEvents(story.wait('owner'))).toEqual([])
+})
+
+test.each([
+  ['cleared', /tool results are left out/],
+  ['summarised', /is summarised/],
+  ['dropped', /beginning is left out/],
+] as const)('a conversation that was %s is told in words and in figures', (how, said) => {
+  const message = expect.stringMatching(said)
+  expect(logEvents(story.compact(how))).toEqual([
+    { type: 'status', payload: { state: 'processing', message } },
+    { type: 'context', payload: { how, message, tokensBefore: 100, tokensAfter: 10 } },
+  ])
+})
+
+test('the end of a session is told', () => {
+  const deleted = { type: 'session', payload: { state: 'deleted' } }
+  expect(logEvents(story.delete())).toEqual([deleted])
+})
+
+test('a cancel, and what cannot be read, are not told', () => {
+  expect(logEvents(story.cancel('m1'))).toEqual([])
+  expect(logEvents(story.unreadable('turn'))).toEqual([])
+})
+
 const tooLate = { code: 'deadline' as const, message: 'it took too long' }
 test.each([
   ['of its own with the first text it sent', { outcome: 'error' as const }, 'out of paper'],
@@ -248,10 +356,21 @@ test.each(['refused', 'unknown'] as const)(
   },
 )
 
+test.each([
+  ['cancelled', 'test.echo was stopped', true, 'cancelled'],
+  ['answered', 'test.echo is done', false, 'ok'],
+] as const)('a call that was %s is no tool error', (end, message, isError, outcome) => {
+  const content = [{ type: 'text', text: `it is ${end}` }]
+  expect(logEvents(story.settle(callBlock(generation).id, end))).toMatchObject([
+    { payload: { state: 'complete', message, data: { content, isError } } },
+    { payload: { state: 'result', outcome, content } },
+  ])
+})
+
 test('the end of a turn is told with its outcome', () => {
   expect(logEvents(story.done())).toEqual([
     { type: 'status', payload: { state: 'complete', message: 'Done' } },
-    { type: 'turn', payload: { state: 'done', outcome: 'completed' } },
+    { type: 'turn', payload: { state: 'done', messageId: 'm1', outcome: 'completed' } },
   ])
 })
 
@@ -260,5 +379,22 @@ test('the end of a turn that failed is told with the reason', () => {
   expect(logEvents(story.turn({ type: 'turn-done', outcome: 'failed', error }))).toEqual([
     { type: 'status', payload: { state: 'complete', message: error.message } },
     { type: 'turn', payload: { state: 'done', outcome: 'failed', error } },
+  ])
+})
+
+test('what the user reads in place of an answer is part of the text, before the end', () => {
+  expect(logEvents(story.done('limit', 'I had to stop.'))).toEqual([
+    { type: 'text', payload: { content: 'I had to stop.' } },
+    { type: 'status', payload: { state: 'complete', message: 'Done' } },
+    { type: 'turn', payload: { state: 'done', messageId: 'm1', outcome: 'limit' } },
+  ])
+})
+
+test('a turn that was cancelled has stopped, and tells what it took', () => {
+  const usage = [{ provider: 'demo', model: 'demo-1', generations: 1, outputTokens: 3 }]
+  const done = story.turn({ type: 'turn-done', outcome: 'cancelled', usage })
+  expect(logEvents(done)).toEqual([
+    { type: 'status', payload: { state: 'complete', message: 'Stopped' } },
+    { type: 'turn', payload: { state: 'done', outcome: 'cancelled', usage } },
   ])
 })

@@ -1,5 +1,8 @@
 import type {
-  InputRequired,
+  ApprovalRequired,
+  AskedQuestion,
+  ContextCompacted,
+  ControlFact,
   LogEntry,
   QuestionEnd,
   SessionEvent,
@@ -19,8 +22,7 @@ export function logEvents(entry: LogEntry): Unplaced[] {
     case 'input':
       return [{ type: 'user', payload: { messageId: entry.fact.id, text: entry.fact.text } }]
     case 'control':
-      // What an answer means depends on the question: questionEvents() has it.
-      return []
+      return controlEvents(entry.fact)
     case 'turn':
       return turnEvents(entry.fact)
     case 'generation':
@@ -45,28 +47,35 @@ export function logEvents(entry: LogEntry): Unplaced[] {
       })
     case 'tool':
       return toolEvents(entry.fact)
+    case 'unreadable':
+      return []
     default:
       return entry satisfies never
   }
 }
 
 /** What the end of a question means to a client. */
-export function questionEvents(asked: InputRequired, end: QuestionEnd): Unplaced[] {
+export function questionEvents(asked: AskedQuestion, end: QuestionEnd): Unplaced[] {
   const about = aboutQuestion(asked)
   const name = `${asked.server}.${asked.tool}`
+  const isApproval = asked.type === 'approval-required'
   switch (end.state) {
     case 'answered': {
       const { action } = end.answer
+      const message = isApproval
+        ? `${name} was ${action === 'accept' ? 'allowed' : 'refused'}`
+        : `${name} goes on: its question was answered`
       return [
-        processing(`${name} goes on: its question was answered`, name),
+        processing(message, name),
         { type: 'input', payload: { state: end.state, ...about, action, by: end.by } },
       ]
     }
-    case 'expired':
-      return [
-        processing(`${name} goes on: its question was not answered in time`, name),
-        { type: 'input', payload: { state: end.state, ...about } },
-      ]
+    case 'expired': {
+      const message = isApproval
+        ? `${name} was not allowed in time`
+        : `${name} goes on: its question was not answered in time`
+      return [processing(message, name), { type: 'input', payload: { state: end.state, ...about } }]
+    }
     case 'void':
       // What ended it has a status of its own.
       return [{ type: 'input', payload: { state: end.state, ...about } }]
@@ -75,69 +84,150 @@ export function questionEvents(asked: InputRequired, end: QuestionEnd): Unplaced
   }
 }
 
-function aboutQuestion({ id, kind, call, server, tool, message }: InputRequired) {
+function aboutQuestion(asked: AskedQuestion) {
+  const { id, call, server, tool, message } = asked
+  const kind = asked.type === 'approval-required' ? ('approval' as const) : asked.kind
   return { id, kind, callId: call, server, tool, message }
+}
+
+function controlEvents(fact: ControlFact): Unplaced[] {
+  switch (fact.type) {
+    case 'input-answered':
+      // What an answer means depends on the question: questionEvents() has it.
+      return []
+    case 'cancel-requested':
+      // Whether it is about the turn that runs is not to be seen here; the turn's end tells.
+      return []
+    case 'session-deleted':
+      return [{ type: 'session', payload: { state: 'deleted' } }]
+    default:
+      return fact satisfies never
+  }
 }
 
 function turnEvents(fact: TurnEvent): Unplaced[] {
   switch (fact.type) {
-    case 'turn-claimed':
+    case 'turn-claimed': {
       // A take-over is not the client's business: the turn simply goes on.
       if (fact.epoch > 1) return []
+      const { messageId, missing = [] } = fact
       return [
-        { type: 'turn', payload: { state: 'started', messageId: fact.messageId } },
+        { type: 'turn', payload: { state: 'started', messageId } },
+        ...(missing.length === 0
+          ? []
+          : [processing(`Not available right now: ${missing.join(', ')}`)]),
         processing('Thinking'),
       ]
+    }
     case 'generation-started': {
-      if (fact.voids === undefined) return []
-      const message = 'The answer was interrupted and is written anew'
+      const { voids, reason } = fact
+      if (voids === undefined) return []
+      const message =
+        reason === undefined
+          ? 'The answer was interrupted and is written anew'
+          : `The model did not answer (${reason}); trying again`
       return [{ type: 'reset', payload: { message } }, processing(message)]
     }
-    case 'tool-settled': {
-      const { call, server, tool, outcome, message } = fact
-      const name = server === undefined ? tool : `${server}.${tool}`
-      const content = [{ type: 'text', text: message }]
+    case 'tool-settled':
+      return settledEvents(fact)
+    case 'approval-required':
+      return approvalEvents(fact)
+    case 'turn-waiting':
+      // Who runs a turn is not the client's business.
+      if (fact.for === 'owner') return []
+      return [{ type: 'turn', payload: { state: 'waiting', until: fact.until } }]
+    case 'context-compacted': {
+      const { how, tokensBefore, tokensAfter } = fact
+      const message = COMPACTED[how]
       return [
-        {
-          type: 'status',
-          payload: {
-            state: 'complete',
-            tool: name,
-            message: toolError(name, message),
-            data: { content, isError: true },
-          },
-        },
-        {
-          type: 'tool',
-          payload: {
-            state: 'result',
-            callId: call,
-            ...(server === undefined ? {} : { server }),
-            tool,
-            outcome,
-            content,
-          },
-        },
+        processing(message),
+        { type: 'context', payload: { how, message, tokensBefore, tokensAfter } },
       ]
     }
     case 'turn-done':
-      return [
-        {
-          type: 'status',
-          payload: { state: 'complete', message: fact.error?.message ?? 'Done' },
-        },
-        {
-          type: 'turn',
-          payload: {
-            state: 'done',
-            outcome: fact.outcome,
-            ...(fact.error === undefined ? {} : { error: fact.error }),
-          },
-        },
-      ]
+      return doneEvents(fact)
     default:
       return fact satisfies never
   }
+}
+
+const COMPACTED: Readonly<Record<ContextCompacted['how'], string>> = {
+  cleared: 'The conversation is long: earlier tool results are left out from here on',
+  summarised: 'The conversation is long: what was said earlier is summarised from here on',
+  dropped: 'The conversation is long: its beginning is left out from here on',
+}
+
+function settledEvents(fact: TurnEvent & { type: 'tool-settled' }): Unplaced[] {
+  const { call, server, tool, outcome, message } = fact
+  const name = server === undefined ? tool : `${server}.${tool}`
+  const content = [{ type: 'text', text: message }]
+  const said = {
+    answered: `${name} is done`,
+    cancelled: `${name} was stopped`,
+    refused: toolError(name, message),
+    unknown: toolError(name, message),
+  }
+  return [
+    {
+      type: 'status',
+      payload: {
+        state: 'complete',
+        tool: name,
+        message: said[outcome],
+        data: { content, isError: outcome !== 'answered' },
+      },
+    },
+    {
+      type: 'tool',
+      payload: {
+        state: 'result',
+        callId: call,
+        ...(server === undefined ? {} : { server }),
+        tool,
+        outcome: outcome === 'answered' ? 'ok' : outcome,
+        content,
+      },
+    },
+  ]
+}
+
+function approvalEvents(fact: ApprovalRequired): Unplaced[] {
+  const name = `${fact.server}.${fact.tool}`
+  return [
+    processing(`${name} waits for your permission`, name),
+    {
+      type: 'input',
+      payload: {
+        state: 'required',
+        ...aboutQuestion(fact),
+        mode: 'approval',
+        arguments: fact.arguments,
+        expiresAt: fact.expiresAt,
+      },
+    },
+  ]
+}
+
+function doneEvents(fact: TurnEvent & { type: 'turn-done' }): Unplaced[] {
+  const { messageId, outcome, error, message, usage } = fact
+  const said = error?.message ?? (outcome === 'cancelled' ? 'Stopped' : 'Done')
+  return [
+    // Part of the answer, so that clients of the base shapes show it.
+    ...(message === undefined || message === ''
+      ? []
+      : [{ type: 'text' as const, payload: { content: message } }]),
+    { type: 'status', payload: { state: 'complete', message: said } },
+    {
+      type: 'turn',
+      payload: {
+        state: 'done',
+        ...(messageId === undefined ? {} : { messageId }),
+        outcome,
+        ...(error === undefined ? {} : { error }),
+        ...(usage === undefined ? {} : { usage }),
+      },
+    },
+  ]
 }
 
 function toolEvents(fact: ToolFact): Unplaced[] {

@@ -249,6 +249,60 @@ describe('a question of a tool', () => {
   })
 })
 
+describe('a call that needs permission', () => {
+  const call = () => callBlock(generation).id
+  beforeEach(() => {
+    story.result(generation, [callBlock(generation)])
+    story.askApproval(call(), 'a1', 10)
+    story.wait()
+  })
+
+  /** How questions stand, by the events. */
+  const states = (events: readonly SessionEvent[]): string[] =>
+    events.flatMap((event) => (event.type === 'input' ? [event.payload.state] : []))
+
+  test('is asked for, the turn waits, and the first answer counts, wherever one comes back', () => {
+    story.answer('a1')
+    story.answer('a1', 'decline')
+    story.takeOver()
+    story.toolStarted(call())
+    story.toolFinished(call(), 'hi')
+    const events = catchUp()
+    const asked = ['status', 'tool', 'status', 'input', 'turn']
+    expect(said(events)).toEqual([...asked, 'status', 'input', 'status', 'tool'])
+    expect(states(events)).toEqual(['required', 'answered'])
+    for (const [index, { id }] of events.entries()) {
+      expect(comeBack(id).events).toEqual(events.slice(index + 1))
+    }
+  })
+
+  test('that came in no time is over when the host refuses the call', () => {
+    while ((story.entries.at(-1)?.time ?? 0) < 10) story.input('meanwhile')
+    story.takeOver()
+    story.settle(call(), 'refused')
+    story.answer('a1')
+    expect(states(catchUp())).toEqual(['required', 'expired'])
+  })
+
+  test('ends with the turn', () => {
+    story.done('cancelled')
+    story.answer('a1')
+    // The turn's own events say so: who comes back between them could not know of the question any more.
+    const events = catchUp()
+    expect(states(events)).toEqual(['required'])
+    for (const [index, { id }] of events.entries()) {
+      expect(comeBack(id).events).toEqual(events.slice(index + 1))
+    }
+  })
+})
+
+test('what cannot be read changes nothing', () => {
+  reader.delta(story.delta(generation, 0, 'ab'))
+  for (const kind of ['input', 'turn', 'generation', 'tool'] as const) story.unreadable(kind)
+  expect(catchUp()).toEqual([])
+  expect(said(reader.delta(story.delta(generation, 2, 'cd')))).toEqual(['text: cd'])
+})
+
 test('a turn that another orchestrator takes over goes on without a word', () => {
   reader.delta(story.delta(generation, 0, 'ab'))
   story.takeOver()
@@ -288,4 +342,19 @@ describe('a reader that comes back', () => {
     const id = catchUp().at(-1)?.id
     expect(comeBack(id).back.writing).toBeUndefined()
   })
+})
+
+test('a generation that was started although the one before had its result is as if it were not', () => {
+  const call = callBlock(generation)
+  story.result(generation, [textBlock('all of it'), call])
+  const stillborn = story.generation(generation)
+  story.result(stillborn, [textBlock('too much')])
+  story.toolFinished(call.id, 'done')
+  const events = catchUp()
+  expect(said(events)).toEqual(['text: all of it', 'status', 'tool', 'status', 'tool'])
+  expect(reader.delta(story.delta(stillborn, 0, 'too much'))).toEqual([])
+  expect(reader.missesText).toBe(false)
+  for (const [index, { id }] of events.entries()) {
+    expect(comeBack(id).events).toEqual(events.slice(index + 1))
+  }
 })

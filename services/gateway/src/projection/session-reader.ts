@@ -1,8 +1,8 @@
 import type {
+  AskedQuestion,
   Cursor,
   GenerationId,
   GenerationResult,
-  InputRequired,
   LogEntry,
   SessionEvent,
   TextDelta,
@@ -30,7 +30,7 @@ export class SessionReader {
   /** The attempts of its tool calls that were started last. */
   readonly #attempts = new Map<ToolCallId, number>()
   /** What its tool calls ask the user and is not over. */
-  readonly #questions = new Set<InputRequired>()
+  readonly #questions = new Set<AskedQuestion>()
 
   constructor(start: Cursor) {
     this.#cursor = start
@@ -87,6 +87,8 @@ export class SessionReader {
 
   /** What an entry means for the questions that are open. */
   #endQuestions(entry: LogEntry): Unplaced[] {
+    // The end of a turn speaks for all that is open: a place in it says of which generation no more.
+    if (entry.kind === 'turn' && entry.fact.type === 'turn-done') return []
     return Array.from(this.#questions).flatMap((question) => {
       const end = questionEnd(question, entry)
       if (end === undefined) return []
@@ -111,6 +113,10 @@ export class SessionReader {
   /** Moves to a new entry. Answers the text still to be given before it; `undefined`: it means nothing. */
   #advance(entry: LogEntry): SessionEvent[] | undefined {
     const next = { ...this.#cursor, seq: entry.seq, part: 0 }
+    if (this.#isStillborn(entry)) {
+      this.#cursor = next
+      return undefined
+    }
     const call = answeredCall(entry)
     if (call !== undefined) {
       const means = this.#isAwaited(call)
@@ -137,9 +143,20 @@ export class SessionReader {
     return []
   }
 
+  /** A generation in place of one that was taken for dead, whose result has come all the same: void itself. */
+  #isStillborn({ kind, fact }: LogEntry): boolean {
+    if (kind !== 'turn' || fact.type !== 'generation-started') return false
+    const { voids, reason } = fact
+    const isOver = !this.#isWriting && reason === undefined
+    return isOver && voids !== undefined && generationFence(voids) === this.#cursor.fence
+  }
+
   /** A question of an attempt that was given up counts for nothing. */
-  #isOpen({ call, attempt }: InputRequired): boolean {
-    return this.#isAwaited(call) && attempt >= (this.#attempts.get(call) ?? 0)
+  #isOpen(asked: AskedQuestion): boolean {
+    if (!this.#isAwaited(asked.call)) return false
+    return (
+      asked.type === 'approval-required' || asked.attempt >= (this.#attempts.get(asked.call) ?? 0)
+    )
   }
 
   #countAttempt({ kind, fact }: LogEntry): void {
@@ -195,8 +212,10 @@ export class SessionReader {
   }
 }
 
-function isQuestion(entry: LogEntry): entry is LogEntry & { fact: InputRequired } {
-  return entry.kind === 'tool' && entry.fact.type === 'input-required'
+function isQuestion(entry: LogEntry): entry is LogEntry & { fact: AskedQuestion } {
+  const { kind, fact } = entry
+  if (kind === 'turn') return fact.type === 'approval-required'
+  return kind === 'tool' && fact.type === 'input-required'
 }
 
 /** The tool call an entry answers, if it does: by its result, or by closing it without one. */

@@ -1,6 +1,6 @@
 // Whoever comes back, wherever and whenever, ends with the same stream as one who stayed.
 import type { Bus, FollowItem } from '@mcp-host/bus'
-import type { Cursor, GenerationId, SessionEvent, SessionId } from '@mcp-host/contracts'
+import type { Cursor, GenerationId, LogEntry, SessionEvent, SessionId } from '@mcp-host/contracts'
 import {
   BusError,
   cursorAfter,
@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { RandomStory } from '../projection/__fixtures__/random-story.ts'
 import { randomStory } from '../projection/__fixtures__/random-story.ts'
 import { SESSION, Story } from '../projection/__fixtures__/story.ts'
-import { followSession } from './follow-session.ts'
+import { followSession, newestTurn } from './follow-session.ts'
 
 interface Given {
   readonly event: SessionEvent
@@ -25,6 +25,7 @@ async function follow(
   { items, lost }: Pick<RandomStory, 'items' | 'lost'>,
   start: Cursor,
   now: number,
+  readsAll = false,
 ): Promise<Given[]> {
   let time = now
   async function* itemsAfter(
@@ -55,10 +56,20 @@ async function follow(
   }
   // Only what following uses of it.
   const bus = { sessions: { follow: itemsAfter }, call: snapshot } as unknown as Bus
-  const options = { envelope: newEnvelope('local'), signal: AbortSignal.any([]) }
+  const watched: FollowItem[] = []
+  const options = {
+    envelope: newEnvelope('local'),
+    signal: AbortSignal.any([]),
+    ...(readsAll ? { watch: { after: 0, item: (item: FollowItem) => watched.push(item) } } : {}),
+  }
   const given: Given[] = []
   for await (const event of followSession(bus, SESSION, start, options)) given.push({ event, time })
+  if (readsAll) expect(sequences(watched)).toEqual(sequences(items))
   return given
+}
+
+function sequences(items: readonly FollowItem[]): number[] {
+  return items.flatMap((item) => (item.type === 'entry' ? [item.entry.seq] : []))
 }
 
 /** What a client shows in the end, line by line: text that was reset is gone. */
@@ -137,6 +148,53 @@ describe('text that a socket missed is fetched from the worker while it still wr
   })
 })
 
+test('nothing follows on the end of a session', async () => {
+  const story = new Story()
+  const input = story.input('hello')
+  story.claim(input)
+  story.delete()
+  story.done('cancelled')
+  const given = await follow({ items: story.items, lost: new Set() }, cursorAfter(0), 0)
+  expect(given.at(-1)?.event).toMatchObject({ type: 'session', payload: { state: 'deleted' } })
+})
+
+describe('the newest turn', () => {
+  let story: Story
+  let input: LogEntry
+  beforeEach(() => {
+    story = new Story()
+    input = story.input('hello')
+    story.claim(input)
+  })
+
+  /** Where it is found with the story so far. */
+  async function find(last = story.entries.findLast(({ kind }) => kind === 'turn')) {
+    const sessions = { lastTurnEvent: async () => last, read: async () => story.entries }
+    // Only what finding it uses.
+    return await newestTurn({ sessions } as unknown as Bus, SESSION)
+  }
+
+  test('begins with its message while it runs, and is past when it is done', async () => {
+    const before = input.seq - 1
+    expect(await find()).toMatchObject({ before, cursor: cursorAfter(before) })
+    const done = story.done()
+    const { seq } = done
+    expect(await find()).toEqual({ before, cursor: cursorAfter(seq), lastSeq: seq })
+  })
+
+  test('is found although its last step is of a newer version', async () => {
+    const before = input.seq - 1
+    const last = story.unreadable('turn')
+    expect(await find(last)).toEqual({ before, cursor: cursorAfter(before), lastSeq: last.seq })
+  })
+
+  test('is none before the first', async () => {
+    const sessions = { lastTurnEvent: async () => undefined }
+    const found = await newestTurn({ sessions } as unknown as Bus, SESSION)
+    expect(found).toEqual({ before: 0, cursor: cursorAfter(0), lastSeq: 0 })
+  })
+})
+
 const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
 
 test.each(seeds)('story %i is given whole and in order to one who stays', async (seed) => {
@@ -159,7 +217,9 @@ test.each(seeds)('story %i is the same for who comes back with any of its ids', 
     // At once, somewhat later, and when all is over.
     const times = [time, Math.floor((time + story.items.length) / 2), story.items.length]
     for (const now of times) {
-      const rest = (await follow(story, cursor, now)).map((each) => each.event)
+      // Reading more of the log than its place needs makes no difference.
+      const readsAll = (index + now) % 2 === 0
+      const rest = (await follow(story, cursor, now, readsAll)).map((each) => each.event)
       expect(shown([...before, ...rest]), `${event.id} at ${now}`).toEqual(expected)
       const ids = [...before, ...rest].map(({ id }) => id)
       expect(new Set(ids).size, `ids after ${event.id} at ${now}`).toBe(ids.length)

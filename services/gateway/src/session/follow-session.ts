@@ -1,4 +1,4 @@
-import type { Bus } from '@mcp-host/bus'
+import type { Bus, FollowItem } from '@mcp-host/bus'
 import type { Cursor, Envelope, SessionEvent, SessionId } from '@mcp-host/contracts'
 import {
   BusError,
@@ -11,19 +11,34 @@ import { SessionReader } from '../projection/session-reader.ts'
 
 const SNAPSHOT_TIMEOUT_MS = 1_000
 
-/** A session's events from a cursor on, without gaps or repetitions, until the signal. */
+export interface FollowOptions {
+  readonly envelope: Envelope
+  readonly signal: AbortSignal
+  /** Sees all that is read, before its events are given. */
+  readonly watch?: {
+    readonly item: (item: FollowItem) => void
+    /** Entries after this sequence are read for it, be they before the cursor. */
+    readonly after: number
+  }
+}
+
+/** A session's events from a cursor on, without gaps or repetitions, until its end or the signal. */
 export async function* followSession(
   bus: Bus,
   session: SessionId,
   start: Cursor,
-  { envelope, signal }: { envelope: Envelope; signal: AbortSignal },
+  { envelope, signal, watch }: FollowOptions,
 ): AsyncIterable<SessionEvent> {
   const reader = new SessionReader(start)
-  const options = { after: reader.readAfter, deltas: true, signal }
-  for await (const item of bus.sessions.follow(session, options)) {
+  const after = Math.min(reader.readAfter, watch?.after ?? reader.readAfter)
+  for await (const item of bus.sessions.follow(session, { after, deltas: true, signal })) {
+    watch?.item(item)
     switch (item.type) {
       case 'entry':
-        yield* reader.entry(item.entry)
+        for (const event of reader.entry(item.entry)) {
+          yield event
+          if (event.type === 'session') return
+        }
         if (reader.missesText) yield* missingText(bus, session, reader, envelope)
         break
       case 'delta': {
@@ -66,7 +81,25 @@ async function* missingText(
 
 /** Where a client begins that has seen nothing: at the running turn, else at what is new. */
 export async function joinCursor(bus: Bus, session: SessionId): Promise<Cursor> {
-  const last = await bus.sessions.lastTurnEvent(session)
-  if (last?.kind !== 'turn') return cursorAfter(0)
-  return cursorAfter(last.fact.type === 'turn-done' ? last.seq : last.fact.turn - 1)
+  return (await newestTurn(bus, session)).cursor
+}
+
+/**
+ * Where a client begins that has seen nothing, the place right before the newest turn's message, and the
+ * sequence of the last step of it; 0: there is none.
+ */
+export async function newestTurn(
+  bus: Bus,
+  session: SessionId,
+): Promise<{ cursor: Cursor; before: number; lastSeq: number }> {
+  let last = await bus.sessions.lastTurnEvent(session)
+  const lastSeq = last?.seq ?? 0
+  if (last?.kind === 'unreadable') {
+    // A step of a newer version: those before it tell as well.
+    last = (await bus.sessions.read(session, 0)).findLast(({ kind }) => kind === 'turn')
+  }
+  if (last?.kind !== 'turn') return { cursor: cursorAfter(0), before: 0, lastSeq }
+  const before = last.fact.turn - 1
+  const cursor = cursorAfter(last.fact.type === 'turn-done' ? last.seq : before)
+  return { cursor, before, lastSeq }
 }

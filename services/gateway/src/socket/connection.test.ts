@@ -13,7 +13,8 @@ function fakeSocket() {
     pause: () => done.push('pause'),
     resume: () => done.push('resume'),
   }
-  const about = { sessionId: 's'.repeat(32) as SessionId, userAgent: '', lastEventId: '' }
+  const sessionId = 's'.repeat(32) as SessionId
+  const about = { sessionId, userAgent: '', lastEventId: '', isReconnect: false }
   // Only what a connection uses of it.
   return { done, socket, connection: new Connection(socket as unknown as WebSocket, about) }
 }

@@ -1,5 +1,6 @@
 import type { Down, SessionId } from '@mcp-host/contracts'
 import type { WebSocket } from 'ws'
+import { QueueTeller } from '../session/queue-teller.ts'
 
 /** More than this waiting in one socket, and it is not given more until it is sent. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
@@ -16,6 +17,8 @@ export class Connection {
   readonly connectedAt = new Date()
   readonly sessionId: SessionId
   readonly userAgent: string
+  /** The client has been in the session before. */
+  readonly isReconnect: boolean
   lastActiveAt = new Date()
   /** Id of the last event that was sent. */
   lastEventId: string
@@ -23,6 +26,8 @@ export class Connection {
   readonly unanswered = new Map<string, number>()
   /** When the message was sent whose first text is awaited. */
   answering: number | undefined
+  /** What is known here of the session's turns. */
+  readonly queue = new QueueTeller((frame) => void this.send(frame))
   readonly #socket: WebSocket
   /** The last piece of work for the client's frames: the next one waits, so that they keep their order. */
   #last: Promise<void> = Promise.resolve()
@@ -30,11 +35,17 @@ export class Connection {
 
   constructor(
     socket: WebSocket,
-    about: { sessionId: SessionId; userAgent: string; lastEventId: string },
+    about: {
+      sessionId: SessionId
+      userAgent: string
+      lastEventId: string
+      isReconnect: boolean
+    },
   ) {
     this.#socket = socket
     this.sessionId = about.sessionId
     this.userAgent = about.userAgent
+    this.isReconnect = about.isReconnect
     this.lastEventId = about.lastEventId
   }
 

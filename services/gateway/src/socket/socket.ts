@@ -1,12 +1,14 @@
-import type { Bus } from '@mcp-host/bus'
-import type { SessionEvent } from '@mcp-host/contracts'
+import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { SessionEvent, Up } from '@mcp-host/contracts'
 import { BusError, formatCursor, newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
+import { MAINTENANCE } from '../maintenance.ts'
 import { followSession } from '../session/follow-session.ts'
 import { Connection } from './connection.ts'
+import { errorFrame } from './error-frame.ts'
 import { handlers } from './handlers/index.ts'
 import { openSession } from './open-session.ts'
 import { readFrame } from './read-frame.ts'
@@ -18,6 +20,8 @@ export interface SocketDeps {
   readonly connections: Set<Connection>
   /** What a new client is told: who answers, with which tools. */
   readonly welcome: () => string
+  /** From then on nothing new is taken: clients are to go elsewhere. */
+  readonly draining: AbortSignal
 }
 
 /** The life of one client socket. */
@@ -27,7 +31,7 @@ export async function serveSocket(
   request: FastifyRequest,
   { heartbeatMs }: { heartbeatMs: number },
 ): Promise<void> {
-  const { bus, logger, events, connections, welcome } = deps
+  const { bus, logger, events, connections, welcome, draining } = deps
   const closed = new AbortController()
   socket.on('close', () => closed.abort())
   // A broken connection also closes; there is nothing else to do about it.
@@ -37,21 +41,24 @@ export async function serveSocket(
   const opened = await openSession(bus, request.query).catch((error: unknown) =>
     BusError.from(error),
   )
+  // Looked at last: the gateway may have begun to drain meanwhile.
+  if (draining.aborted) return refuse(socket, 'reconnecting', MAINTENANCE, 1012)
   if (opened instanceof BusError) {
     if (opened.code === 'internal') {
       logger.error({ component: 'socket', action: 'open', err: opened }, 'a session was not opened')
     }
-    const payload = { state: 'error' as const, message: opened.message }
-    socket.send(JSON.stringify({ type: 'connection', payload }))
-    // Closing takes an answer of the client.
-    socket.resume()
-    socket.close(opened.code === 'invalid' ? 1008 : 1013, opened.message.slice(0, 120))
-    return
+    const isFaulty = opened.code === 'invalid' || opened.code === 'not-found'
+    return refuse(socket, 'error', opened.message, isFaulty ? 1008 : 1013)
   }
-  const { sessionId, cursor, isReconnect } = opened
+  const { sessionId, cursor, queueAfter, isReconnect } = opened
   const userAgent = request.headers['user-agent'] ?? ''
   const id = formatCursor(cursor)
-  const connection = new Connection(socket, { sessionId, userAgent, lastEventId: id })
+  const connection = new Connection(socket, {
+    sessionId,
+    userAgent,
+    lastEventId: id,
+    isReconnect,
+  })
   const { clientId } = connection
   const fields = { component: 'socket', sessionId, clientId }
   connections.add(connection)
@@ -72,16 +79,22 @@ export async function serveSocket(
       takeFrame(deps, connection, () => readFrame(data, isBinary)),
     )
     socket.resume()
-    const options = { envelope: newEnvelope('local'), signal: closed.signal }
+    const options = {
+      envelope: newEnvelope('local'),
+      signal: closed.signal,
+      watch: { after: queueAfter, item: (item: FollowItem) => connection.queue.item(item) },
+    }
     for await (const event of followSession(bus, sessionId, cursor, options)) {
       noteFirstText(events, connection, event)
       await connection.send(event)
+      if (event.type === 'session') connection.close(1000, 'session deleted')
     }
   } catch (err) {
     logger.error({ ...fields, action: 'follow', err }, 'a stream broke off')
     connection.close(1011, 'reconnect with the last id')
   } finally {
     stopHeartbeat()
+    connection.queue[Symbol.dispose]()
     connections.delete(connection)
     events.socketClosed()
     const { connectedAt, lastActiveAt } = connection
@@ -89,26 +102,41 @@ export async function serveSocket(
   }
 }
 
-function takeFrame(
-  deps: SocketDeps,
-  connection: Connection,
-  read: () => ReturnType<typeof readFrame>,
+/** Tells a client why it gets no session. */
+function refuse(
+  socket: WebSocket,
+  state: 'reconnecting' | 'error',
+  message: string,
+  code: number,
 ): void {
+  socket.send(JSON.stringify({ type: 'connection', payload: { state, message } }))
+  // Closing takes an answer of the client.
+  socket.resume()
+  socket.close(code, message.slice(0, 120))
+}
+
+function takeFrame(deps: SocketDeps, connection: Connection, read: () => Up): void {
   connection.lastActiveAt = new Date()
+  let messageId: string | undefined
   try {
     const frame = read()
+    if (deps.draining.aborted && frame.type !== 'ping') {
+      messageId = ownId(frame)
+      throw new BusError('unavailable', MAINTENANCE)
+    }
     // The table has a handler for each type, which TypeScript cannot see through the union.
     const handle = handlers[frame.type] as (
       ...args: [SocketDeps, Connection, typeof frame]
     ) => Promise<void> | void
     void handle(deps, connection, frame)
   } catch (error) {
-    const known = BusError.from(error)
-    void connection.send({
-      type: 'error',
-      payload: { ...known.toInfo(), retryable: known.retryable },
-    })
+    void connection.send(errorFrame(error, { messageId }))
   }
+}
+
+/** The id by which a client knows its frame again. */
+function ownId(frame: Exclude<Up, { type: 'ping' }>): string | undefined {
+  return frame.type === 'cancel' ? frame.payload.messageId : frame.payload.id
 }
 
 /** Pings; a socket from which nothing came for two periods is dropped, its session stays. */

@@ -1,6 +1,6 @@
 import type { GenerateRequest, GenerationId, SessionId, TextDelta } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { Model, ModelRequest, StreamPart } from '../model.ts'
 import { GenerationText } from './generation-text.ts'
 import { runGeneration } from './run-generation.ts'
@@ -52,6 +52,7 @@ async function run(
   const deps = {
     model,
     text: new GenerationText(generation),
+    readPrompt: async (asked: GenerateRequest) => asked,
     emit: (delta: TextDelta) => void deltas.push(delta),
     onFailure: () => {},
     onFirstText: () => void firstTexts++,
@@ -132,6 +133,7 @@ test('a cancelled reply keeps what was written', async () => {
   const cancel = new AbortController()
   const model = fakeModel([text('so far')], 'hang')
   const end = run(model, {}, cancel.signal)
+  await vi.waitUntil(() => firstTexts === 1)
   cancel.abort()
   const result = await end
   expect(result).toMatchObject({ outcome: 'cancelled', content: [{ text: 'so far' }] })

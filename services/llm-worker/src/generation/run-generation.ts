@@ -2,6 +2,7 @@ import type {
   ContentBlock,
   GenerateRequest,
   GenerationResult,
+  OfferedTool,
   TextDelta,
 } from '@mcp-host/contracts'
 import { BusError, toolCallId } from '@mcp-host/contracts'
@@ -12,6 +13,10 @@ import type { GenerationText } from './generation-text.ts'
 export interface RunGenerationDeps {
   readonly model: Model
   readonly text: GenerationText
+  /** Gets what the model is to be asked, where it does not stand in the request. */
+  readonly readPrompt: (
+    request: GenerateRequest,
+  ) => Promise<Pick<GenerateRequest, 'messages' | 'tools'>>
   readonly emit: (delta: TextDelta) => void
   /** Told what went wrong, with its cause; the result has only what a user may read. */
   readonly onFailure: (error: BusError) => void
@@ -21,14 +26,14 @@ export interface RunGenerationDeps {
 
 /** Runs one generation to its end. Never throws: failing and being cancelled are results. */
 export async function runGeneration(
-  { model, text, emit, onFailure, onFirstText }: RunGenerationDeps,
+  { model, text, readPrompt, emit, onFailure, onFirstText }: RunGenerationDeps,
   request: GenerateRequest,
   { signal }: { signal: AbortSignal },
 ): Promise<GenerationResult> {
   const base = { generation: request.generation, provider: model.provider, model: model.model }
   const late = AbortSignal.timeout(Math.max(0, request.deadline - Date.now()))
   const either = AbortSignal.any([signal, late])
-  const tools = new Map(request.tools.map((tool) => [tool.safeName, tool]))
+  const offered = new Map<string, OfferedTool>()
   using coalescer = new DeltaCoalescer(emit)
   let usage: GenerationResult['usage']
   let calls = 0
@@ -47,7 +52,7 @@ export async function runGeneration(
         text.endBlock(part.providerMetadata)
         return
       case 'tool-call': {
-        const known = tools.get(part.name)
+        const known = offered.get(part.name)
         text.addToolCall({
           type: 'tool-call',
           id: toolCallId(request.generation, calls++),
@@ -69,8 +74,10 @@ export async function runGeneration(
   }
 
   try {
-    const { messages, system } = request
-    const asked = { messages, tools: request.tools, ...(system === undefined ? {} : { system }) }
+    const { system } = request
+    const { messages, tools } = await readPrompt(request)
+    for (const tool of tools) offered.set(tool.safeName, tool)
+    const asked = { messages, tools, ...(system === undefined ? {} : { system }) }
     for await (const part of model.stream(asked, { signal: either })) take(part)
     either.throwIfAborted()
     coalescer.flush()

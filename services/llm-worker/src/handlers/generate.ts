@@ -1,87 +1,84 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { GenerateRequest, GenerationResult } from '@mcp-host/contracts'
-import {
-  BusError,
-  childEnvelope,
-  generationControl,
-  generationSnapshot,
-  textDelta,
-} from '@mcp-host/contracts'
+import { BusError, childEnvelope, generationSnapshot, textDelta } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { WorkerEvents } from '../events.ts'
 import { GenerationText } from '../generation/generation-text.ts'
+import { readPrompt } from '../generation/read-prompt.ts'
 import { runGeneration } from '../generation/run-generation.ts'
 import type { Model } from '../model.ts'
+import { serveControl } from './serve-control.ts'
 
 export interface GenerateDeps {
   readonly bus: Bus
   readonly model: Model
   readonly logger: Logger
   readonly events: WorkerEvents
-  /** Work under way, to be waited for. */
-  readonly running: Set<Promise<unknown>>
+  /** Aborted when the worker ends: what still runs is given up, and begun anew by another. */
+  readonly stopped: AbortSignal
 }
 
-/** Accepts a generation and lets it run; its end is a fact in the session's log. */
-export function startGeneration(
+/** Runs a generation; its end is a fact in the session's log. Never throws. */
+export async function runAndRecord(
   deps: GenerateDeps,
   served: ServedRequest<GenerateRequest>,
-): { worker: string } {
-  const run = runAndRecord(deps, served).catch((err: unknown) => {
+): Promise<void> {
+  try {
+    await run(deps, served)
+  } catch (err) {
+    // Without a result it counts as dead, and is begun anew.
     deps.logger.error({ ...fields(served), action: 'record', err }, 'a generation was lost')
-  })
-  deps.running.add(run)
-  void run.finally(() => deps.running.delete(run))
-  return { worker: deps.bus.id }
+  }
 }
 
-async function runAndRecord(
-  { bus, model, logger, events }: GenerateDeps,
-  served: ServedRequest<GenerateRequest>,
-): Promise<void> {
-  const { request, envelope } = served
-  const { session, generation } = request
+async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): Promise<void> {
+  const { bus, model, logger, events, stopped } = deps
+  const { session, generation } = served.request
   const cancel = new AbortController()
   const text = new GenerationText(generation)
-  // Answered only while this runs: whoever gets no answer knows that it is over.
-  using _control = bus.serve(generationControl, { generation }, ({ request: { action } }) => {
-    if (action === 'cancel') cancel.abort()
-    return { worker: bus.id }
+  const done = events.generationStarted(model)
+  using _control = serveControl(bus, generation, () => {
+    done.cancelRequested()
+    cancel.abort()
   })
   using _snapshot = bus.serve(generationSnapshot, { generation }, ({ request: { offset } }) => ({
     deltas: text.since(offset),
   }))
-  const done = events.generationStarted(model)
   const result = await runGeneration(
     {
       model,
       text,
+      readPrompt: (request) => readPrompt(bus.blobs, request),
       emit: (delta) => bus.emit(textDelta, { session }, delta),
       onFailure: (err) =>
         logger.warn({ ...fields(served), action: 'fail', err }, 'generation failed'),
       onFirstText: () => done.firstText(),
     },
-    request,
-    { signal: cancel.signal },
+    served.request,
+    { signal: AbortSignal.any([cancel.signal, stopped]) },
   )
-  done.ended(result.outcome)
-  logger.info(
-    {
-      ...fields(served),
-      action: 'end',
-      outcome: result.outcome,
-      usage: result.usage,
-      err: result.error,
-    },
-    'generation ended',
-  )
+  const { outcome, usage, error } = result
+  done.ended(outcome)
+  logger.info({ ...fields(served), action: 'end', outcome, usage, err: error }, 'generation ended')
+  // Nobody but this worker wanted that end: it counts as dead, too.
+  if (outcome === 'cancelled' && !cancel.signal.aborted) return
+  await record(deps, served, result)
+}
+
+/** Puts the result into the log; the prompt is then of no use to anybody. */
+async function record(
+  { bus, logger }: GenerateDeps,
+  served: ServedRequest<GenerateRequest>,
+  result: GenerationResult,
+): Promise<void> {
+  const { session, generation, prompt } = served.request
   const append = (fact: GenerationResult): Promise<unknown> =>
     bus.sessions.append(
       session,
       { kind: 'generation', fact },
       {
-        envelope: childEnvelope(envelope),
+        envelope: childEnvelope(served.envelope),
         messageId: `${generation}:${bus.id}`,
         patienceMs: 60_000,
       },
@@ -93,6 +90,11 @@ async function runAndRecord(
     if (!(error instanceof BusError) || error.code !== 'invalid') throw error
     await append({ ...result, outcome: 'failed', content: [], error: error.toInfo() })
   }
+  if (prompt === undefined) return
+  await bus.blobs.remove(prompt.key).catch((err: unknown) => {
+    // It ends by itself when it is old.
+    logger.warn({ ...fields(served), action: 'remove', err }, 'a prompt was left in the store')
+  })
 }
 
 function fields({ request, envelope }: ServedRequest<GenerateRequest>): Record<string, unknown> {

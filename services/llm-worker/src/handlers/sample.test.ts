@@ -44,10 +44,13 @@ beforeEach(() => {
     events: {
       generationStarted: () => ({
         firstText: quiet,
+        cancelRequested: quiet,
         ended: (outcome) => void outcomes.push(outcome),
       }),
     },
     running: new Set(),
+    stopped: AbortSignal.any([]),
+    bus: { id: 'us', serve: () => ({ [Symbol.dispose]: quiet }) },
   }
 })
 

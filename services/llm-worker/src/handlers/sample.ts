@@ -1,12 +1,13 @@
-import type { ServedRequest } from '@mcp-host/bus'
+import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { SampleReply, SampleRequest } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { WorkerEvents } from '../events.ts'
 import type { Model, ModelRequest } from '../model.ts'
+import { serveControl } from './serve-control.ts'
 
-/** Conversations come first: beyond so much work of any kind servers have to wait. */
+/** So many replies at once beside the conversations; what is beyond has to wait. */
 const MAX_RUNNING = 32
 /** When the caller names no deadline. */
 const LIMIT_MS = 120_000
@@ -14,16 +15,19 @@ const LIMIT_MS = 120_000
 const MAX_REPLY_LENGTH = 256 * 1024
 
 export interface SampleDeps {
+  readonly bus: Pick<Bus, 'id' | 'serve'>
   readonly model: Model
   readonly logger: Logger
   readonly events: WorkerEvents
-  /** Work under way, to be waited for. */
+  /** Replies under way, and nothing else; to be waited for. */
   readonly running: Set<Promise<unknown>>
+  /** Aborted when the worker ends. */
+  readonly stopped: AbortSignal
 }
 
 /**
- * Lets the model answer a server, as a whole. Throws `exhausted` when the worker has too much to do,
- * `deadline`, or what the model failed with.
+ * Lets the model answer a server, as a whole. Throws `exhausted` when the worker has too many of them,
+ * `deadline`, `cancelled`, `unavailable` when the worker ends, or what the model failed with.
  */
 export async function runSample(
   deps: SampleDeps,
@@ -45,22 +49,32 @@ export async function runSample(
 }
 
 async function answer(
-  { model, logger, events }: SampleDeps,
+  { bus, model, logger, events, stopped }: SampleDeps,
   { request, envelope }: ServedRequest<SampleRequest>,
 ): Promise<SampleReply> {
   const { deadline = Date.now() + LIMIT_MS } = envelope
   const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()))
   const fields = { ...requestFields(envelope), component: 'sample' }
+  const cancel = new AbortController()
   const done = events.generationStarted(model)
+  const onCancel = (): void => {
+    done.cancelRequested()
+    cancel.abort()
+  }
+  using _control = request.id === undefined ? undefined : serveControl(bus, request.id, onCancel)
+  const signal = AbortSignal.any([late, cancel.signal, stopped])
   try {
-    const { text, stopReason } = await write(model, request, late, () => done.firstText())
+    const { text, stopReason } = await write(model, request, signal, () => done.firstText())
     done.ended('completed')
     logger.info({ ...fields, action: 'end', stopReason, length: text.length }, 'sample ended')
     return { model: model.model, role: 'assistant', content: { type: 'text', text }, stopReason }
   } catch (err) {
-    done.ended('failed')
+    done.ended(cancel.signal.aborted ? 'cancelled' : 'failed')
     logger.warn({ ...fields, action: 'fail', err }, 'sample failed')
-    throw late.aborted ? new BusError('deadline', 'the model did not finish in time') : err
+    if (cancel.signal.aborted) throw new BusError('cancelled', 'the reply was cancelled')
+    if (late.aborted) throw new BusError('deadline', 'the model did not finish in time')
+    if (stopped.aborted) throw new BusError('unavailable', 'the worker is stopping; try another')
+    throw err
   }
 }
 

@@ -36,6 +36,7 @@ function ask(
   const deps = {
     model: gemini(origin),
     text,
+    readPrompt: async (asked: GenerateRequest) => asked,
     emit: () => undefined,
     onFailure: () => {},
     onFirstText,
@@ -122,6 +123,7 @@ describe('a stand-in for Gemini', () => {
     [404, 'not-found', 'gemini answered 404: it has no such model'],
     [429, 'exhausted', 'gemini answered 429: its rate limit is reached'],
     [400, 'invalid', 'gemini answered 400'],
+    [408, 'unavailable', 'gemini answered 408'],
     [500, 'unavailable', 'gemini answered 500'],
     [503, 'unavailable', 'gemini answered 503'],
   ])('an answer of %i fails as %s', async (status, code, message) => {
@@ -287,6 +289,41 @@ describe('a server of our own', () => {
     const result = await ask(origin, 'rain?', { tools })
     expect(result.outcome).toBe('failed')
   })
+
+  test.each([
+    [
+      400,
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+    ],
+    [400, "This model's maximum context length is 8192 tokens. Reduce the length of the messages."],
+    [400, 'prompt is too long: 210000 tokens > 200000 maximum'],
+    [400, 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000'],
+    [400, 'Request too large'],
+    [413, 'Payload Too Large'],
+  ])('a conversation that is too long is called that: %i %s', async (status, message) => {
+    answer = (response) => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: { code: status, message, status: 'INVALID' } }))
+    }
+    const result = await ask(origin, 'hello')
+    expect(result.error).toMatchObject({ code: 'invalid', reason: 'context-overflow' })
+  })
+
+  test.each([
+    [429, 'Too many tokens, please wait before trying again.', 'exhausted'],
+    [400, 'Invalid value at tools[0]: the token is not known', 'invalid'],
+  ])(
+    'an answer of %i that says "%s" is none of a long conversation',
+    async (status, message, code) => {
+      answer = (response) => {
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ error: { code: status, message, status: 'INVALID' } }))
+      }
+      const result = await ask(origin, 'hello')
+      expect(result.error?.code).toBe(code)
+      expect(result.error).not.toHaveProperty('reason')
+    },
+  )
 
   test('a wrong key is called that, though Gemini answers 400 to it', async () => {
     answer = (response) => {

@@ -12,7 +12,11 @@ export function createModel(config: WorkerConfig): Model {
     case 'demo':
       return demoModel(
         { clock: systemClock },
-        { tokensPerSecond: config.demoTokensPerSecond, scripted: config.demoScripted },
+        {
+          tokensPerSecond: config.demoTokensPerSecond,
+          scripted: config.demoScripted,
+          contextTokens: config.demoContextTokens,
+        },
       )
     case 'gemini':
       return geminiModel(config)

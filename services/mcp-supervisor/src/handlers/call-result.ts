@@ -32,20 +32,24 @@ export async function fromResult(
       ? {}
       : { structuredContent: structuredContent as Outcome['structuredContent'] }),
   }
-  const bytes = Buffer.from(JSON.stringify(result))
-  if (bytes.length <= MAX_INLINE_BYTES) return { outcome, ...result }
-  if (bytes.length > MAX_RESULT_BYTES) {
-    const message = `the result has ${bytes.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
+  // Of a large one this takes a tenth of a second, so it is done once.
+  const json = JSON.stringify(result)
+  const size = Buffer.byteLength(json)
+  if (size <= MAX_INLINE_BYTES) return { outcome, ...result }
+  if (size > MAX_RESULT_BYTES) {
+    const message = `the result has ${size} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
     return fromError(new BusError('exhausted', message))
   }
-  const blob = await store(bytes)
-  const shown = excerpt(result.content, structuredContent, bytes.length)
+  const shown = excerpt(result.content, json, size)
+  const blob = await store(Buffer.from(json))
   return { outcome, content: shown, ...(blob === undefined ? {} : { blob }) }
 }
 
-function excerpt(content: Content, structuredContent: unknown, bytes: number): Content {
+function excerpt(content: Content, json: string, bytes: number): Content {
   const text =
-    content.length === 0 ? JSON.stringify(structuredContent) : content.map(blockText).join('\n')
+    content.length === 0
+      ? json.slice('{"content":[],"structuredContent":'.length, -1)
+      : content.map(blockText).join('\n')
   const shown = text.slice(0, EXCERPT_LENGTH).toWellFormed()
   const note = `… (the first ${shown.length} of ${text.length} characters of a result of ${bytes} bytes; ask for less at a time)`
   return [

@@ -1,7 +1,15 @@
 import type { Bus } from '@mcp-host/bus'
-import type { LogEntry, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/contracts'
+import type {
+  LogEntry,
+  LogFact,
+  RunToolRequest,
+  SessionId,
+  ToolCallId,
+  ToolFinished,
+} from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import { ServerUnavailableError } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
 import { RunningCalls } from '../input/running-calls.ts'
 import type { RunToolDeps } from './run-tool.ts'
@@ -25,13 +33,16 @@ let ran: unknown[]
 let answers: boolean
 let control: (action: 'ping' | 'cancel') => void
 let storeFails: boolean
+let cancelled: unknown[]
 let deps: RunToolDeps
+let closing: AbortController
 beforeEach(() => {
   entries = []
   before = []
   ran = []
   answers = false
   storeFails = false
+  cancelled = []
   const bus = {
     id: 'us',
     serve(_: unknown, __: unknown, handler: (served: unknown) => void) {
@@ -40,9 +51,12 @@ beforeEach(() => {
       return { [Symbol.dispose]: () => void (answers = false) }
     },
     sessions: {
-      append: async (_: unknown, entry: Pick<LogEntry, 'kind' | 'fact'>) =>
-        entries.push(...before.splice(0), entry),
-      read: async () => entries,
+      append: async (_: unknown, entry: Pick<LogEntry, 'kind' | 'fact'>) => ({
+        seq: entries.push(...before.splice(0), entry),
+      }),
+      // A replica that lags has only what it is told to have.
+      read: async (_: unknown, after: number, { through = 0 } = {}) =>
+        entries.slice(after, through),
     },
     blobs: {
       put: async (bytes: Uint8Array, about: unknown) => {
@@ -60,8 +74,15 @@ beforeEach(() => {
   } as unknown as RunToolDeps['host']
   const quiet = (): void => undefined
   const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
-  const events = { callStarted: () => undefined, callEnded: () => undefined }
-  deps = { bus, host, logger, events, running: new Set(), calls: new RunningCalls() }
+  const events = {
+    callStarted: quiet,
+    callEnded: quiet,
+    callCancelled: (result: ToolFinished, afterMs: number) =>
+      void cancelled.push([result.call, afterMs >= 0]),
+  }
+  closing = new AbortController()
+  const { signal: closed } = closing
+  deps = { bus, host, logger, events, closed, running: new Set(), calls: new RunningCalls() }
 })
 
 async function run(more: Partial<RunToolRequest> = {}): Promise<void> {
@@ -87,6 +108,21 @@ test('a call is started in the log, run, and its result recorded', async () => {
   ])
   expect(answers).toBe(false)
   expect(deps.running.size).toBe(0)
+})
+
+test('a call that the end of its server cut off is left open, one that ended before is not', async () => {
+  const { host } = deps
+  const callTool: RunToolDeps['host']['callTool'] = async () => {
+    throw new ServerUnavailableError('the host is shut down', { server: 'test' })
+  }
+  deps = { ...deps, host: { callTool } }
+  closing.abort()
+  await run()
+  expect(entries.map(({ fact }) => fact)).toMatchObject([{ type: 'tool-started' }])
+  expect(answers).toBe(false)
+  deps = { ...deps, host }
+  await run({ attempt: 2 })
+  expect(entries.at(-1)?.fact).toMatchObject({ type: 'tool-finished', outcome: 'ok' })
 })
 
 test('an attempt that another supervisor started first is left to it', async () => {
@@ -123,6 +159,28 @@ test('a call that was closed meanwhile is not run any more', async () => {
   expect(ran).toEqual([])
 })
 
+test.each<[string, LogFact]>([
+  [
+    'turn is done',
+    { kind: 'turn', fact: { type: 'turn-done', turn: 1, seen: 1, outcome: 'failed' } },
+  ],
+  ['turn is cancelled', { kind: 'control', fact: { type: 'cancel-requested' } }],
+  ['session is deleted', { kind: 'control', fact: { type: 'session-deleted' } }],
+])('a call whose %s is not run any more', async (_, entry) => {
+  before = [entry]
+  await run()
+  expect(ran).toEqual([])
+})
+
+test('a call runs although another message may be cancelled, and whatever cannot be read', async () => {
+  before = [
+    { kind: 'control', fact: { type: 'cancel-requested', messageId: 'other' } },
+    { kind: 'unreadable', fact: undefined },
+  ]
+  await run()
+  expect(ran).not.toEqual([])
+})
+
 test('what became of other calls does not matter', async () => {
   const other = `${request.call}1` as ToolCallId
   before = [{ kind: 'tool', fact: { ...foreignStart(1).fact, call: other } as never }]
@@ -149,6 +207,17 @@ test('who cancels a call ends it at the server', async () => {
   }
   await run()
   expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error: { code: 'cancelled' } })
+  expect(cancelled).toEqual([[request.call, true]])
+})
+
+test('a cancel that comes when the server has answered changes nothing', async () => {
+  deps.host.callTool = async () => {
+    control('cancel')
+    return { content: [] }
+  }
+  await run()
+  expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'ok' })
+  expect(cancelled).toEqual([])
 })
 
 test('a call that asked the user something before its supervisor died runs anew', async () => {

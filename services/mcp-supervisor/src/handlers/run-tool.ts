@@ -1,5 +1,11 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
-import type { RunToolRequest, ToolFact, ToolFinished } from '@mcp-host/contracts'
+import type {
+  LogEntry,
+  RunToolRequest,
+  ToolCallId,
+  ToolFact,
+  ToolFinished,
+} from '@mcp-host/contracts'
 import { BusError, callControl, childEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
@@ -13,6 +19,8 @@ export interface RunToolDeps {
   readonly host: Pick<MCPHost, 'callTool'>
   readonly logger: Logger
   readonly events: SupervisorEvents
+  /** The server is ended here: what becomes of its calls is not known any more. */
+  readonly closed: AbortSignal
   /** Calls under way, to be waited for. */
   readonly running: Set<Promise<void>>
   /** The same, for what servers ask meanwhile. */
@@ -42,12 +50,16 @@ async function runAndRecord(
   const { request, envelope } = served
   const { session, call } = request
   const cancel = new AbortController()
+  let cancelledAt: number | undefined
   // Answered only while this runs: whoever gets no answer knows that it is over.
   using _control = bus.serve(callControl, { call }, ({ request: { action } }) => {
-    if (action === 'cancel') cancel.abort(new BusError('cancelled', 'the call was cancelled'))
+    if (action === 'cancel') {
+      cancelledAt ??= performance.now()
+      cancel.abort(new BusError('cancelled', 'the call was cancelled'))
+    }
     return { supervisor: bus.id }
   })
-  const append = (fact: ToolFact, messageId: string): Promise<unknown> =>
+  const append = (fact: ToolFact, messageId: string): Promise<{ seq: number }> =>
     bus.sessions.append(
       session,
       { kind: 'tool', fact },
@@ -61,11 +73,15 @@ async function runAndRecord(
   events.callStarted()
   const result = await callTool(deps, server, served, cancel.signal)
   events.callEnded(result)
+  if (cancelledAt !== undefined && result.error?.code === 'cancelled')
+    events.callCancelled(result, performance.now() - cancelledAt)
   const { outcome, durationMs, error, blob } = result
   logger.info(
     { ...fields(server, served), action: 'end', outcome, durationMs, blob: blob?.key, err: error },
     'tool call ended',
   )
+  // Whoever waits for it finds nobody at work, and knows whether it may run again.
+  if (deps.closed.aborted && result.error?.code === 'unavailable') return
   await append(result, `${call}:result:${bus.id}:${request.attempt}`)
 }
 
@@ -73,19 +89,41 @@ async function runAndRecord(
 async function wonStart(
   { bus }: RunToolDeps,
   { session, call, attempt, after }: RunToolRequest,
-  append: (fact: ToolFact, messageId: string) => Promise<unknown>,
+  append: (fact: ToolFact, messageId: string) => Promise<{ seq: number }>,
 ): Promise<boolean> {
   const nonce = crypto.randomUUID()
   const start = { type: 'tool-started' as const, call, attempt, supervisor: bus.id, nonce }
-  await append(start, `${call}:start:${nonce}`)
-  let first: string | undefined
-  for (const { kind, fact } of await bus.sessions.read(session, after)) {
-    if ((kind !== 'tool' && kind !== 'turn') || !('call' in fact) || fact.call !== call) continue
-    if (fact.type === 'tool-finished' || fact.type === 'tool-settled') return false
-    // What an earlier attempt asked the user ended with it.
-    if (fact.type === 'tool-started' && fact.attempt === attempt) first ??= fact.nonce
+  const { seq } = await append(start, `${call}:start:${nonce}`)
+  // A replica of the broker may not have it yet, nor what stands before it.
+  const entries = await bus.sessions.read(session, after, { through: seq })
+  if (entries.some((entry) => isEndOf(call, entry))) return false
+  const first = entries.find(
+    ({ kind, fact }) =>
+      kind === 'tool' &&
+      fact.type === 'tool-started' &&
+      fact.call === call &&
+      fact.attempt === attempt,
+  )
+  return first?.kind === 'tool' && first.fact.type === 'tool-started' && first.fact.nonce === nonce
+}
+
+/** Whether nobody wants its result any more. Of what stands after the generation that asked for it. */
+function isEndOf(call: ToolCallId, { kind, fact }: LogEntry): boolean {
+  switch (kind) {
+    case 'tool':
+      return fact.type === 'tool-finished' && fact.call === call
+    case 'turn':
+      // One turn runs at a time: it is the call's.
+      return fact.type === 'turn-done' || (fact.type === 'tool-settled' && fact.call === call)
+    case 'control':
+      // Of the turn that runs; one that names its message may mean a turn in the queue.
+      return (
+        fact.type === 'session-deleted' ||
+        (fact.type === 'cancel-requested' && fact.messageId === undefined)
+      )
+    default:
+      return false
   }
-  return first === nonce
 }
 
 async function callTool(

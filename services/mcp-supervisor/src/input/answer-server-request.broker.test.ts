@@ -1,13 +1,21 @@
 // Questions over a real broker: asked through one connection, answered through another.
 import type { Bus } from '@mcp-host/bus'
 import type {
+  GenerationId,
   InputAnswered,
   LogFact,
   SampleRequest,
   SessionId,
   ToolCallId,
 } from '@mcp-host/contracts'
-import { BusError, InputRequired, newEnvelope, newSessionId, sample } from '@mcp-host/contracts'
+import {
+  BusError,
+  generationControl,
+  InputRequired,
+  newEnvelope,
+  newSessionId,
+  sample,
+} from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
@@ -85,7 +93,7 @@ async function asked(count = 1): Promise<InputRequired[]> {
   return eventually(async () => {
     const entries = await other.sessions.read(session, 0)
     const questions = entries.flatMap(({ fact }) =>
-      'type' in fact && fact.type === 'input-required' ? [fact] : [],
+      fact !== undefined && 'type' in fact && fact.type === 'input-required' ? [fact] : [],
     )
     return questions.length >= count && questions
   })
@@ -119,7 +127,7 @@ function beforeAppend(happen: (fact: LogFact) => Promise<void>): Bus {
 
 const closings = async (): Promise<unknown[]> =>
   (await other.sessions.read(session, 0)).flatMap(({ fact }) =>
-    'type' in fact && fact.type === 'input-closed' ? [fact.reason] : [],
+    fact !== undefined && 'type' in fact && fact.type === 'input-closed' ? [fact.reason] : [],
   )
 
 describe('a question', () => {
@@ -303,6 +311,7 @@ describe('a sampling request', () => {
     ]
     expect(await request({ messages, systemPrompt: 'short', temperature: 0.1 })).toEqual(reply)
     expect(got).toEqual({
+      id: expect.any(String),
       messages: [
         { role: 'user', content: text('a\nb') },
         { role: 'assistant', content: text('c') },
@@ -325,18 +334,28 @@ describe('a sampling request', () => {
     await expect(request()).rejects.toMatchObject({ code: 'denied', message: 'the key is wrong' })
   })
 
-  test('is not waited for once its call is over', async () => {
-    const taken = Promise.withResolvers<void>()
-    const never = Promise.withResolvers<never>()
-    using _worker = other.serve(sample, {}, () => {
-      taken.resolve()
-      return never.promise
+  test.each([
+    ['its call is over', () => ended.abort()],
+    ['its server takes it back', () => withdrawn.abort()],
+  ])('is cancelled at its worker once %s, also before that has begun', async (_, end) => {
+    const taken = Promise.withResolvers<GenerationId>()
+    const hasCancel = Promise.withResolvers<never>()
+    using _worker = other.serve(sample, {}, ({ request: { id = '' as GenerationId } }) => {
+      taken.resolve(id)
+      return hasCancel.promise
     })
     await other.ping()
     const answer = request()
-    await taken.promise
-    ended.abort()
-    await expect(answer).rejects.toMatchObject({ code: 'cancelled' })
+    const refused = expect(answer).rejects.toMatchObject({ code: 'cancelled' })
+    const generation = await taken.promise
+    end()
+    await refused
+    // It has asked in vain once; now there is somebody to hear it.
+    using _control = other.serve(generationControl, { generation }, ({ request: { action } }) => {
+      if (action === 'cancel') hasCancel.reject(new BusError('cancelled', 'over'))
+      return { worker: 'w' }
+    })
+    await expect(hasCancel.promise).rejects.toMatchObject({ code: 'cancelled' })
   })
 
   test.each<[string, string, object]>([

@@ -1,7 +1,8 @@
 import type { Bus } from '@mcp-host/bus'
-import type { SampleReply, SampleRequest } from '@mcp-host/contracts'
-import { BusError, childEnvelope, sample } from '@mcp-host/contracts'
+import type { Envelope, GenerationId, SampleReply, SampleRequest } from '@mcp-host/contracts'
+import { BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
 import type { ServerRequest } from 'mcp-host'
+import { pause } from '../placement/pause.ts'
 import type { RunningCall } from './running-calls.ts'
 
 /** A reply that takes longer nobody waits for. */
@@ -9,12 +10,15 @@ const TIMEOUT_MS = 60_000
 /** Larger requests do not fit into one message. */
 const MAX_REQUEST_BYTES = 512 * 1024
 const MAX_TOKENS = 100_000
+const CANCEL_TIMEOUT_MS = 1_000
+const CANCEL_RETRY_MS = 100
 
 type Sampling = Extract<ServerRequest, { kind: 'sampling' }>
 
 /**
  * Lets the host's model answer a server. Throws `invalid` for what it cannot read, `unavailable` when no
- * model can be reached, `cancelled` when the call ends, `deadline`, or what the model failed with.
+ * model can be reached, `cancelled` when the call ends, `deadline`, or what the model failed with. A
+ * reply that nobody waits for any more is cancelled at its worker.
  */
 export async function askModel(
   { bus }: { readonly bus: Bus },
@@ -23,19 +27,48 @@ export async function askModel(
 ): Promise<SampleReply> {
   const request = toRequest(params)
   const over = AbortSignal.any([signal, callEnded])
+  const unwanted = new BusError('cancelled', 'nobody waits for this reply any more')
+  if (over.aborted) throw unwanted
+  const id = crypto.randomUUID() as GenerationId
+  const options = {
+    envelope: childEnvelope(envelope, Date.now() + TIMEOUT_MS),
+    timeoutMs: TIMEOUT_MS,
+  }
+  const reply = bus.call(sample, {}, { ...request, id }, options)
   const cancelled = Promise.withResolvers<never>()
-  const onOver = (): void =>
-    cancelled.reject(new BusError('cancelled', 'nobody waits for this reply any more'))
+  const onOver = (): void => {
+    cancelled.reject(unwanted)
+    void cancel(bus, envelope, id, reply)
+  }
   over.addEventListener('abort', onOver)
-  if (over.aborted) onOver()
   try {
-    const options = {
-      envelope: childEnvelope(envelope, Date.now() + TIMEOUT_MS),
-      timeoutMs: TIMEOUT_MS,
-    }
-    return await Promise.race([cancelled.promise, bus.call(sample, {}, request, options)])
+    return await Promise.race([cancelled.promise, reply])
   } finally {
     over.removeEventListener('abort', onOver)
+  }
+}
+
+/** Again until it is heard or the reply has ended: the worker may not have begun. Never throws. */
+async function cancel(
+  bus: Bus,
+  envelope: Envelope,
+  generation: GenerationId,
+  reply: Promise<unknown>,
+): Promise<void> {
+  let isOpen = true
+  const onEnd = (): void => {
+    isOpen = false
+  }
+  reply.then(onEnd, onEnd)
+  while (isOpen) {
+    const options = { envelope: childEnvelope(envelope), timeoutMs: CANCEL_TIMEOUT_MS }
+    try {
+      await bus.call(generationControl, { generation }, { action: 'cancel' }, options)
+      return
+    } catch {
+      // Without it the model ends at its deadline.
+      await pause(CANCEL_RETRY_MS)
+    }
   }
 }
 

@@ -21,6 +21,7 @@ export class HostedServer implements AsyncDisposable {
   readonly #deps: HostedServerDeps
   readonly #host: MCPHost
   readonly #running = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
   readonly #followed: Promise<void>
@@ -73,11 +74,13 @@ export class HostedServer implements AsyncDisposable {
     const { bus, logger, events, calls } = this.#deps
     const host: Pick<MCPHost, 'callTool'> = {
       callTool: async (...call) => {
-        await this.#started
+        const [, , options] = call
+        await unlessAborted(this.#started, options?.signal)
         return this.#host.callTool(...call)
       },
     }
-    const deps = { bus, host, logger, events, running: this.#running, calls }
+    const { signal: closed } = this.#closing
+    const deps = { bus, host, logger, events, closed, running: this.#running, calls }
     return startToolCall(deps, this.name, served)
   }
 
@@ -98,6 +101,7 @@ export class HostedServer implements AsyncDisposable {
 
   /** Ends the server; calls under way fail. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
     await this.#host.shutdown()
     this.#closed.abort()
     await this.#followed
@@ -108,5 +112,18 @@ export class HostedServer implements AsyncDisposable {
     for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
       onChange(snapshot)
     }
+  }
+}
+
+/** Throws the signal's reason where that comes first. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal | undefined) {
+  const cut = Promise.withResolvers<never>()
+  const onAbort = (): void => cut.reject(signal?.reason)
+  signal?.addEventListener('abort', onAbort)
+  if (signal?.aborted === true) onAbort()
+  try {
+    await Promise.race([promise, cut.promise])
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
   }
 }

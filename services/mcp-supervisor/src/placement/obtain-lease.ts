@@ -2,6 +2,7 @@ import type { Bus, CatalogView, Lease, LeaseView } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
 import { pause } from './pause.ts'
 import type { Peers } from './peers.ts'
+import { STEADY_MS } from './peers.ts'
 import { turnMs } from './turns.ts'
 
 /** A server whose supervisor died without anybody seeing it is free after so long. */
@@ -21,15 +22,22 @@ export interface ObtainLeaseDeps {
   readonly onDead: (supervisor: string) => void
 }
 
+export interface ObtainLeaseOptions {
+  readonly signal: AbortSignal
+  /** Whether this process has something left of an earlier lease: a free one should return to it. */
+  readonly isLeftover: () => boolean
+  /** Ends what is left: another has the lease now. */
+  readonly onForeign: () => Promise<void>
+}
+
 /**
  * Waits until this process has the lease: it is free, or its holder is dead. Outages of the broker only
- * delay it. `onForeign` ends what this process may have left of an earlier lease: another has it now.
- * Throws the signal's reason.
+ * delay it. Throws the signal's reason.
  */
 export async function obtainLease(
   deps: ObtainLeaseDeps,
   key: string,
-  options: { signal: AbortSignal; onForeign: () => Promise<void> },
+  options: ObtainLeaseOptions,
 ): Promise<Lease> {
   const { signal } = options
   /** What was told since it last worked. */
@@ -56,13 +64,17 @@ export async function obtainLease(
 async function tryToObtain(
   deps: ObtainLeaseDeps,
   key: string,
-  { signal, onForeign }: { signal: AbortSignal; onForeign: () => Promise<void> },
+  { signal, isLeftover, onForeign }: ObtainLeaseOptions,
 ): Promise<Lease | undefined> {
   const { bus, catalog, leases } = deps
   const options = { ttlMs: LEASE_TTL_MS }
   const holder = leases.holders.get(key)?.holder
   if (holder === undefined || holder === bus.id) {
-    await pause(turnMs(key, bus.id, catalog.entries.values()), signal)
+    if (!isLeftover()) {
+      await pause(turnMs(key, bus.id, catalog.entries.values()), signal)
+      // The lease may have ended while its holder could not reach the broker.
+      if (bus.sinceOutageMs() < STEADY_MS) await pause(STEADY_MS, signal)
+    }
     const lease = await bus.leases.acquire(key, options)
     // The view has not seen it yet.
     if (lease === undefined) await pause(RETRY_MS, signal)

@@ -7,7 +7,7 @@ const PROBE_MS = 200
 const SECOND_PROBE_MS = 100
 const PROBE_TIMEOUT_MS = 1_000
 /** After an outage of the broker the others need a moment to be connected again. */
-const STEADY_MS = 2_000
+export const STEADY_MS = 2_000
 
 /** Finds out when other supervisors die: their control subject goes with them. */
 export class Peers {

@@ -130,6 +130,7 @@ export class PlacedServer implements AsyncDisposable {
       const onForeign = (): Promise<void> => this.#endHosted()
       await using lease = await obtainLease(this.#deps, `server.${this.name}`, {
         signal,
+        isLeftover: () => this.#hosted !== undefined,
         onForeign,
       })
       this.#logLease(lease)
@@ -165,6 +166,7 @@ export class PlacedServer implements AsyncDisposable {
       for (;;) {
         await using lease = await obtainLease(this.#deps, `server.${this.name}`, {
           signal,
+          isLeftover: () => false,
           onForeign: async () => this.#deps.publisher.remove(this.name),
         })
         this.#logLease(lease)
@@ -327,6 +329,7 @@ function counted(events: SupervisorEvents, stats: CallStats): SupervisorEvents {
       stats.ended(result.outcome, result.durationMs)
       events.callEnded(result)
     },
+    callCancelled: (...cancelled) => events.callCancelled(...cancelled),
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
-import type { ServerView } from '@mcp-host/contracts'
+import type { ModelEntry, ServerView } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { offeredTools } from './tool-names.ts'
@@ -8,21 +8,62 @@ import { offeredTools } from './tool-names.ts'
 /** How long a turn waits for servers that are just starting. */
 const STARTING_PATIENCE_MS = 5_000
 
-/** The tools of the catalog. */
-export function catalogTools({ entries }: CatalogView): Tools {
+/** So soon after an outage of the broker servers may be missing that have only not been heard again. */
+const STEADY_MS = 4_000
+/** How long another supervisor takes at most to begin with what one that died or left had. */
+const MOVING_MS = 2_000
+
+/** The tools of the catalog. `sinceOutageMs` is the bus's. */
+export function catalogTools(
+  { entries, onChange }: Pick<CatalogView, 'entries' | 'onChange'>,
+  sinceOutageMs: () => number,
+): Tools {
   const servers = (): ServerView[] => viewServers(entries.values())
+  const annotationsOf: Tools['annotationsOf'] = (server, tool) => {
+    const tools = servers().find((entry) => entry.server === server)?.tools ?? []
+    return tools.find(({ name }) => name === tool)?.annotations
+  }
+  const readyServers = (): Set<string> =>
+    new Set(servers().flatMap(({ server, state }) => (state === 'ready' ? [server] : [])))
+  /** As offered last, and as they were a moment ago. */
+  let known = readyServers()
+  let latest = known
+  let lostAt = -Infinity
+  onChange(() => {
+    const now = readyServers()
+    if (isLess(now, latest)) lostAt = Date.now()
+    latest = now
+  })
+  const mayReturn = (): boolean => sinceOutageMs() < STEADY_MS || Date.now() - lostAt < MOVING_MS
+  const isComing = (): boolean =>
+    servers().some(({ state }) => state === 'starting') ||
+    (mayReturn() && isLess(readyServers(), known))
   return {
     async offered() {
       const giveUpAt = Date.now() + STARTING_PATIENCE_MS
-      while (servers().some(({ state }) => state === 'starting') && Date.now() < giveUpAt) {
-        await delay(50)
-      }
+      while (isComing() && Date.now() < giveUpAt) await delay(50)
+      known = readyServers()
       return offeredTools(servers())
     },
-    isRepeatable({ server, tool }) {
-      const tools = servers().find((entry) => entry.server === server)?.tools ?? []
-      const annotations = tools.find(({ name }) => name === tool)?.annotations
+    missing: () =>
+      servers()
+        .filter(({ state }) => state === 'unavailable' || state === 'shutdown')
+        .map(({ server }) => server),
+    annotationsOf,
+    isRepeatable({ server = '', tool = '' }) {
+      const annotations = annotationsOf(server, tool)
       return annotations?.readOnlyHint === true || annotations?.idempotentHint === true
     },
   }
+}
+
+function isLess(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean {
+  return before.values().some((each) => !now.has(each))
+}
+
+/** The model of the catalog that answers when a session names none. */
+export function catalogModel({
+  entries,
+}: Pick<CatalogView, 'entries'>): () => ModelEntry | undefined {
+  return () => Array.from(entries.values()).find((entry) => entry.kind === 'model')
 }

@@ -1,113 +1,23 @@
-import type {
-  ContentBlock,
-  LogEntry,
-  LogFact,
-  SessionId,
-  ToolCallBlock,
-  ToolFinished,
-} from '@mcp-host/contracts'
-import {
-  applyEntry,
-  emptySession,
-  generationId,
-  newEnvelope,
-  toolCallId,
-} from '@mcp-host/contracts'
+import type { PromptMessage, SessionState } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
-import { resultText, transcript } from './transcript.ts'
+import {
+  call,
+  claim,
+  compacted,
+  done,
+  finished,
+  fold,
+  input,
+  next,
+  reasoning,
+  result,
+  settled,
+  text,
+} from './__fixtures__/facts.ts'
+import { transcript } from './transcript.ts'
 
-const session = 'sessionsessionsession' as SessionId
-const envelope = newEnvelope('local')
-
-/** The state after facts that are stored one after another, from sequence 1. */
-function fold(...facts: LogFact[]): ReturnType<typeof emptySession> {
-  const state = emptySession()
-  for (const [index, fact] of facts.entries()) {
-    const entry: LogEntry = { ...fact, session, seq: index + 1, time: 0, envelope }
-    applyEntry(state, entry)
-  }
-  return state
-}
-
-const base = { seen: 0 }
-/** Generations are told apart by any number. */
-const gen = (name: number): ReturnType<typeof generationId> => generationId(session, name)
-
-const input = (id: string, text: string): LogFact => ({ kind: 'input', fact: { id, text } })
-const claim = (turn: number, generation: number): LogFact => ({
-  kind: 'turn',
-  fact: {
-    ...base,
-    type: 'turn-claimed',
-    turn,
-    messageId: '',
-    orchestrator: 'o',
-    epoch: 1,
-    generation: gen(generation),
-  },
-})
-const next = (turn: number, generation: number, voids?: number): LogFact => ({
-  kind: 'turn',
-  fact: {
-    ...base,
-    type: 'generation-started',
-    turn,
-    generation: gen(generation),
-    ...(voids === undefined ? {} : { voids: gen(voids) }),
-  },
-})
-const done = (turn: number): LogFact => ({
-  kind: 'turn',
-  fact: { ...base, type: 'turn-done', turn, outcome: 'completed' },
-})
-const result = (
-  generation: number,
-  content: ContentBlock[],
-  outcome: 'completed' | 'failed' = 'completed',
-): LogFact => ({
-  kind: 'generation',
-  fact: { generation: gen(generation), outcome, content, provider: 'demo', model: 'm' },
-})
-const finished = (
-  block: ToolCallBlock,
-  content: ToolFinished['content'],
-  more: Partial<ToolFinished> = {},
-): LogFact => ({
-  kind: 'tool',
-  fact: {
-    type: 'tool-finished',
-    call: block.id,
-    server: 'test',
-    tool: 'echo',
-    outcome: 'ok',
-    content,
-    durationMs: 1,
-    ...more,
-  },
-})
-const settled = (turn: number, block: ToolCallBlock, outcome: 'refused' | 'unknown'): LogFact => ({
-  kind: 'turn',
-  fact: {
-    ...base,
-    type: 'tool-settled',
-    turn,
-    call: block.id,
-    tool: 'test.echo',
-    outcome,
-    message: `it is ${outcome}`,
-  },
-})
-
-const text = (content: string): ContentBlock => ({ type: 'text', text: content })
-const reasoning = (content: string): ContentBlock => ({ type: 'reasoning', text: content })
-const call = (generation: number, index = 0): ToolCallBlock => ({
-  type: 'tool-call',
-  id: toolCallId(gen(generation), index),
-  name: `test__echo${index}`,
-  server: 'test',
-  tool: 'echo',
-  arguments: {},
-})
+const tell = (state: SessionState, current: number): PromptMessage[] =>
+  transcript(state, current, { maxResultTokens: 100 })
 
 test('the turns that were begun are told in order, then the message to be answered', () => {
   const state = fold(
@@ -117,7 +27,7 @@ test('the turns that were begun are told in order, then the message to be answer
     done(1),
     input('b', 'two'),
   )
-  expect(transcript(state, 5)).toEqual([
+  expect(tell(state, 5)).toEqual([
     { role: 'user', text: 'one' },
     { role: 'assistant', content: [text('first')] },
     { role: 'user', text: 'two' },
@@ -126,7 +36,7 @@ test('the turns that were begun are told in order, then the message to be answer
 
 test('messages that wait for their turn are not told', () => {
   const state = fold(input('a', 'one'), input('b', 'two'), input('c', 'three'), claim(1, 0))
-  expect(transcript(state, 1)).toEqual([{ role: 'user', text: 'one' }])
+  expect(tell(state, 1)).toEqual([{ role: 'user', text: 'one' }])
 })
 
 test('the answers stand behind their own messages, whenever these were sent', () => {
@@ -138,13 +48,13 @@ test('the answers stand behind their own messages, whenever these were sent', ()
     done(1),
     claim(2, 3),
   )
-  expect(transcript(state, 2).map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
-  expect(transcript(state, 2).at(-1)).toEqual({ role: 'user', text: 'two' })
+  expect(tell(state, 2).map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
+  expect(tell(state, 2).at(-1)).toEqual({ role: 'user', text: 'two' })
 })
 
 test('a message that was stored twice is told once', () => {
-  const state = fold(input('a', 'one'), claim(1, 0), result(0, []), done(1), input('a', 'one'))
-  expect(transcript(state, 5)).toEqual([{ role: 'user', text: 'one' }])
+  const state = fold(input('a', 'one'), claim(1, 0), result(0, []), input('a', 'one'))
+  expect(tell(state, 1)).toEqual([{ role: 'user', text: 'one' }])
 })
 
 test('each reply is followed by the answers of its calls, in the order of the calls', () => {
@@ -158,7 +68,7 @@ test('each reply is followed by the answers of its calls, in the order of the ca
     next(1, 3),
     result(3, [text('so')]),
   )
-  expect(transcript(state, 1)).toEqual([
+  expect(tell(state, 1)).toEqual([
     { role: 'user', text: 'one' },
     { role: 'assistant', content: [reasoning('hm'), one, two] },
     {
@@ -180,23 +90,29 @@ test('what a generation wrote that was given up is not told, and neither are its
     result(0, [text('late'), call(0)]),
     result(2, [text('anew')]),
   )
-  expect(transcript(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('anew')] }])
+  expect(tell(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('anew')] }])
 })
 
-test('nor when its result came just before', () => {
-  const facts = [input('a', 'one'), claim(1, 0), result(0, [text('too late')]), next(1, 2, 0)]
-  expect(transcript(fold(...facts), 1)).toEqual([{ role: 'user', text: 'one' }])
+test('but it is when its result came just before', () => {
+  const facts = [input('a', 'one'), claim(1, 0), result(0, [text('in time')]), next(1, 2, 0)]
+  expect(tell(fold(...facts), 1).slice(1)).toEqual([
+    { role: 'assistant', content: [text('in time')] },
+  ])
 })
 
 test('of a reply that failed only the text is told', () => {
   const content = [reasoning('hm'), text('half a'), call(0)]
-  const state = fold(input('a', 'one'), claim(1, 0), result(0, content, 'failed'))
-  expect(transcript(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('half a')] }])
+  const state = fold(input('a', 'one'), claim(1, 0), result(0, content, { outcome: 'failed' }))
+  expect(tell(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('half a')] }])
 })
 
 test('a reply that failed before its first text is not told', () => {
-  const state = fold(input('a', 'one'), claim(1, 0), result(0, [reasoning('hm')], 'failed'))
-  expect(transcript(state, 1)).toEqual([{ role: 'user', text: 'one' }])
+  const state = fold(
+    input('a', 'one'),
+    claim(1, 0),
+    result(0, [reasoning('hm')], { outcome: 'failed' }),
+  )
+  expect(tell(state, 1)).toEqual([{ role: 'user', text: 'one' }])
 })
 
 test.each(['refused', 'unknown'] as const)('a call that was %s is answered by why', (outcome) => {
@@ -206,7 +122,7 @@ test.each(['refused', 'unknown'] as const)('a call that was %s is answered by wh
     result(0, [call(0)]),
     settled(1, call(0), outcome),
   )
-  expect(transcript(state, 1).at(-1)).toMatchObject({
+  expect(tell(state, 1).at(-1)).toMatchObject({
     answers: [{ text: `it is ${outcome}`, isError: true }],
   })
 })
@@ -218,8 +134,8 @@ test('what comes after a call was closed does not change what the model was told
     result(0, [call(0)]),
     settled(1, call(0), 'unknown'),
   ]
-  const before = transcript(fold(...facts), 1)
-  expect(transcript(fold(...facts, finished(call(0), [text('late')])), 1)).toEqual(before)
+  const before = tell(fold(...facts), 1)
+  expect(tell(fold(...facts, finished(call(0), [text('late')])), 1)).toEqual(before)
 })
 
 test("a tool's own error and a failure of the host are answers that are errors", () => {
@@ -230,7 +146,7 @@ test("a tool's own error and a failure of the host are answers that are errors",
     finished(call(0), [text('out of paper')], { outcome: 'error' }),
     finished(call(0, 1), [], { outcome: 'error', error }),
   )
-  expect(transcript(state, 1).at(-1)).toMatchObject({
+  expect(tell(state, 1).at(-1)).toMatchObject({
     answers: [
       { text: 'out of paper', isError: true },
       { text: 'it took too long', isError: true },
@@ -240,58 +156,205 @@ test("a tool's own error and a failure of the host are answers that are errors",
 
 test('every call of a reply has an answer, as providers demand, also one that was cut off', () => {
   const state = fold(input('a', 'one'), claim(1, 0), result(0, [call(0)]))
-  expect(transcript(state, 1).at(-1)).toMatchObject({
+  expect(tell(state, 1).at(-1)).toMatchObject({
     answers: [{ text: 'no answer', isError: true }],
   })
 })
 
-const answer: ToolFinished = {
-  type: 'tool-finished',
-  call: call(0).id,
-  server: 'test',
-  tool: 'echo',
-  outcome: 'ok',
-  content: [],
-  durationMs: 1,
+/** A turn with one call, in seven entries from a sequence on. */
+function turnWith(seq: number, id: string, content: string): Parameters<typeof fold> {
+  const block = call(seq)
+  return [
+    input(id, `ask ${id}`),
+    claim(seq, seq),
+    result(seq, [block]),
+    finished(block, [text(content)]),
+    next(seq, seq + 1),
+    result(seq + 1, [text(`said ${id}`)]),
+    done(seq),
+  ]
 }
-test.each<[string, Partial<ToolFinished>, string]>([
-  ['texts, line by line', { content: [text('a'), text('b')] }, 'a\nb'],
-  ['nothing', {}, ''],
-  ['structured content alone, as JSON', { structuredContent: { a: [1] } }, '{"a":[1]}'],
-  [
-    'the text alone, where there is structured content beside it',
-    { content: [text('one')], structuredContent: { a: 1 } },
+
+const said = (messages: PromptMessage[]): string[] =>
+  messages.flatMap((message) => {
+    if (message.role === 'tool') return message.answers.map((answer) => answer.text)
+    if (message.role === 'user') return [message.text]
+    return message.content.map((block) => (block.type === 'tool-call' ? 'call' : block.text))
+  })
+
+test('a message that replaces another begins a branch: what followed that one is not told', () => {
+  const state = fold(
+    ...turnWith(1, 'a', 'x'),
+    ...turnWith(8, 'b', 'y'),
+    input('c', 'differently', 'b'),
+  )
+  expect(said(tell(state, 15))).toEqual(['ask a', 'call', 'x', 'said a', 'differently'])
+  expect(said(tell(state, 8)).at(-1)).toBe('said b')
+})
+
+test('a message that was withdrawn before its turn ran is not told', () => {
+  const never = [input('a', 'never mind'), claim(1), done(1, 'cancelled'), input('b', 'but this')]
+  expect(said(tell(fold(...never), 4))).toEqual(['but this'])
+})
+
+test('of a turn that was cancelled stays what was written, and that the user stopped it', () => {
+  const state = fold(
+    input('a', 'one'),
+    claim(1, 0),
+    result(0, [call(0)]),
+    settled(1, call(0), 'cancelled'),
+    next(1, 4),
+    result(4, [text('half a'), call(4)], { outcome: 'cancelled' }),
+    done(1, 'cancelled'),
+    input('b', 'two'),
+  )
+  expect(said(tell(state, 8))).toEqual([
     'one',
-  ],
-  [
-    'an image, by its kind and not its data',
-    { content: [text('see'), { type: 'image', mimeType: 'image/png', data: 'iVBOR' }] },
-    'see\n[image image/png]',
-  ],
-  [
-    'an embedded text',
-    { content: [{ type: 'resource', resource: { uri: 'file:///a', text: 'inside' } }] },
-    'inside',
-  ],
-  [
-    'an embedded file, by its address',
-    { content: [{ type: 'resource', resource: { uri: 'file:///a.bin', blob: 'AAAA' } }] },
-    '[resource file:///a.bin]',
-  ],
-  [
-    'a link, by its address',
-    { content: [{ type: 'resource_link', name: 'a', uri: 'file:///a' }] },
-    '[resource_link file:///a]',
-  ],
-  [
-    'an excerpt as a whole, with the line that says how much there is',
-    {
-      content: [text('x'.repeat(65_536)), text('… (the first 65536 of 700000 characters)')],
-      blob: { key: 'k', bytes: 700_000, digest: 'd' },
-    },
-    `${'x'.repeat(65_536)}\n… (the first 65536 of 700000 characters)`,
-  ],
-  ['a block of a kind nobody knows', { content: [{ type: 'hologram' }] }, '[hologram]'],
-])('a model reads of a result: %s', (_, more, expected) => {
-  expect(resultText({ ...answer, ...more })).toBe(expected)
+    'call',
+    'it is cancelled',
+    'half a',
+    '[I stopped this answer here.]',
+    'two',
+  ])
+})
+
+test('of a turn that failed stays what tools did, not the text that broke off', () => {
+  const state = fold(
+    input('a', 'send the mail'),
+    claim(1, 0),
+    result(0, [text('I send it'), call(0)]),
+    finished(call(0), [text('sent')]),
+    next(1, 4),
+    result(4, [text('half a')], { outcome: 'failed' }),
+    done(1, 'failed'),
+    input('b', 'send the mail'),
+  )
+  expect(said(tell(state, 8))).toEqual([
+    'send the mail',
+    'I send it',
+    'call',
+    'sent',
+    expect.stringMatching(/failed here, and I was asked to send the message again.* stays done/),
+    'send the mail',
+  ])
+})
+
+test('of a turn that failed before a tool ran only the message is told', () => {
+  const state = fold(
+    input('a', 'one'),
+    claim(1, 0),
+    result(0, [text('half a')], { outcome: 'failed' }),
+    done(1, 'failed'),
+    input('b', 'two'),
+  )
+  expect(said(tell(state, 5))).toEqual(['one', 'two'])
+})
+
+test('what the host itself answered is no error', () => {
+  const facts = [input('a', 'one'), claim(1, 0), result(0, [call(0)])]
+  const state = fold(...facts, settled(1, call(0), 'answered', 'part two'))
+  expect(tell(state, 1).at(-1)).toMatchObject({ answers: [{ text: 'part two', isError: false }] })
+})
+
+test('a summary stands in place of all that it covers', () => {
+  const state = fold(
+    ...turnWith(1, 'a', 'x'),
+    ...turnWith(8, 'b', 'y'),
+    input('c', 'and now'),
+    claim(15, 15),
+    compacted(15, 'summarised', 1, 'they met'),
+  )
+  const told = said(tell(state, 15))
+  expect(told[0]).toContain('Summary of the conversation so far')
+  expect(told[0]).toContain('they met')
+  expect(told.slice(1)).toEqual(['ask b', 'call', 'y', 'said b', 'and now'])
+})
+
+test('of two checkpoints the newer one counts, and one of another branch does not', () => {
+  const state = fold(
+    ...turnWith(1, 'a', 'x'),
+    ...turnWith(8, 'b', 'y'),
+    input('c', 'and now'),
+    claim(15, 15),
+    compacted(15, 'summarised', 1, 'they met'),
+    compacted(15, 'summarised', 8, 'they met twice'),
+    done(15),
+    input('d', 'differently', 'b'),
+  )
+  expect(said(tell(state, 15))).toEqual([expect.stringContaining('they met twice'), 'and now'])
+  expect(said(tell(state, 20))).toEqual([expect.stringContaining('they met'), 'differently'])
+})
+
+test('where the beginning was dropped the model is told so', () => {
+  const state = fold(
+    ...turnWith(1, 'a', 'x'),
+    input('b', 'and now'),
+    claim(8, 8),
+    compacted(8, 'dropped', 1),
+  )
+  expect(said(tell(state, 8))).toEqual([expect.stringContaining('was left out'), 'and now'])
+})
+
+test('cleared results are stubs that say how to read them; calls, short results and newer ones stay', () => {
+  const long = 'word '.repeat(60)
+  const state = fold(
+    ...turnWith(1, 'a', long),
+    ...turnWith(8, 'b', 'short'),
+    ...turnWith(15, 'c', long),
+    ...turnWith(22, 'd', long),
+    input('e', 'and now'),
+    claim(29, 29),
+    compacted(29, 'cleared', 17),
+  )
+  const answers = tell(state, 29).flatMap((message) =>
+    message.role === 'tool' ? message.answers.map((answer) => answer.text) : [],
+  )
+  const stub = (seq: number): unknown =>
+    expect.stringMatching(`cleared .* result__read and call "${call(seq).id}"`)
+  expect(answers).toEqual([stub(1), 'short', stub(15), long])
+  expect(said(tell(state, 29)).filter((line) => line === 'call')).toHaveLength(4)
+})
+
+test('of a long result beginning and end are told, how much is left out and how to read it', () => {
+  const long = Array.from({ length: 200 }, (_, index) => `line ${index}`).join('\n')
+  const facts = [input('a', 'one'), claim(1, 0), result(0, [call(0)])]
+  const [, , shown = ''] = said(tell(fold(...facts, finished(call(0), [text(long)])), 1))
+  expect(shown.length).toBeLessThan(long.length / 2)
+  const [head = '', note = '', tail = ''] = shown.split(/\n(\[….*…\])\n/)
+  expect([long.startsWith(head), long.endsWith(tail)]).toEqual([true, true])
+  expect(note).toContain(
+    `${long.length - head.length - tail.length} of ${long.length} characters are left out`,
+  )
+  expect(note).toContain(`result__read with call "${call(0).id}" and offset ${head.length}`)
+})
+
+test.each([30, 3_000])(
+  'of a result that is kept elsewhere %d words of its excerpt are told as far as there is room, and where it goes on',
+  (words) => {
+    const excerpt = 'word '.repeat(words)
+    const blob = { key: 'k', bytes: 700_000, digest: 'd' }
+    const content = [text(excerpt), text('… (the first of many)')]
+    const state = fold(
+      input('a', 'one'),
+      claim(1, 0),
+      result(0, [call(0)]),
+      finished(call(0), content, { blob }),
+    )
+    const [, , shown = ''] = said(tell(state, 1))
+    const [head = '', note] = shown.split('\n')
+    expect(excerpt.startsWith(head)).toBe(true)
+    expect(head.length).toBe(words === 30 ? excerpt.length : head.length)
+    expect(head.length).toBeLessThan(1_000)
+    expect(note).toContain('700000 bytes')
+    expect(note).toContain(`offset ${head.length}`)
+  },
+)
+
+test('turns of which the state has only the places are not told', () => {
+  const state = fold(...turnWith(1, 'a', 'x'), input('b', 'two'))
+  const first = state.inputs.get(1)
+  if (first === undefined) throw new Error('there is a first message')
+  state.inputs.set(1, { ...first, text: '' })
+  state.prunedThrough = 1
+  expect(said(tell(state, 8))).toEqual(['two'])
 })

@@ -1,40 +1,134 @@
 import type {
+  Checkpoint,
   ContentBlock,
   Generation,
+  Input,
   PromptMessage,
   SessionState,
   ToolAnswer,
   ToolCall,
-  ToolFinished,
+  Turn,
 } from '@mcp-host/contracts'
-import { blockText } from '@mcp-host/contracts'
+import { blockText, branchOf } from '@mcp-host/contracts'
+import { cutText } from './cut-text.ts'
+import { callText } from './result-text.ts'
 
-/** One result must not fill the room of the whole conversation. In UTF-16 units. */
-const MAX_ANSWER_LENGTH = 64 * 1024
+/** What models call to read results; `result-tools.ts` offers them. */
+export const READ_TOOL = 'result__read'
+export const SEARCH_TOOL = 'result__search'
 
-/**
- * The conversation as a model reads it: all turns that were begun, in order, and the message to be
- * answered, whose turn may not have reached the state yet.
- */
-export function transcript(state: SessionState, current: number): PromptMessage[] {
-  const messages: PromptMessage[] = []
-  for (const input of new Set([...state.turns.keys(), current])) {
-    const message = state.inputs.get(input)
-    if (message === undefined) continue
-    messages.push({ role: 'user', text: message.text })
-    const generations = state.turns.get(input)?.generations ?? []
-    messages.push(...generations.flatMap(generationMessages))
-  }
-  return messages
+/** Results that are not longer stay when results are cleared. In UTF-16 units. */
+const KEPT_LENGTH = 200
+
+const STOPPED = '[I stopped this answer here.]'
+const FAILED =
+  '[The answer failed here, and I was asked to send the message again. What the tools did so far stays done.]'
+
+export interface TranscriptLimits {
+  /** Of longer results only beginning and end are told. */
+  readonly maxResultTokens: number
 }
 
-function generationMessages({ isVoid, result, calls }: Generation): PromptMessage[] {
+/** A message of the conversation and where it comes from. */
+export interface Told {
+  readonly message: PromptMessage
+  /** Log sequence of the user message of its turn; absent of what stands for a checkpoint. */
+  readonly input?: number
+  readonly generation?: Generation
+}
+
+/** The conversation as a model reads it: the branch that ends with the message to be answered. */
+export function transcript(
+  state: SessionState,
+  input: number,
+  limits: TranscriptLimits,
+): PromptMessage[] {
+  return tell(state, input, limits).map(({ message }) => message)
+}
+
+/** The same, with where each message comes from. */
+export function tell(state: SessionState, current: number, limits: TranscriptLimits): Told[] {
+  const { checkpoint, inputs } = sinceCheckpoint(state, current)
+  return [
+    ...(checkpoint === undefined ? [] : [tellCheckpoint(checkpoint)]),
+    ...inputs.flatMap((input) => {
+      const turn = state.turns.get(input.seq)
+      if (isPruned(state, input) || (input.seq !== current && isWithdrawn(turn))) return []
+      return tellTurn(state, input, turn, limits)
+    }),
+  ]
+}
+
+/** The newest checkpoint of a branch, and the messages that it does not cover, oldest first. */
+export function sinceCheckpoint(
+  state: SessionState,
+  current: number,
+): { readonly checkpoint: Checkpoint | undefined; readonly inputs: readonly Input[] } {
+  const branch = branchOf(state, current)
+  const last = branch.findLastIndex(({ seq }) => seq !== current && state.checkpoints.has(seq))
+  const covered = branch[last]
+  return {
+    checkpoint: covered && state.checkpoints.get(covered.seq),
+    inputs: branch.slice(last + 1),
+  }
+}
+
+/** Whether the state has no more than the place of a message and its turn. */
+export function isPruned({ prunedThrough }: SessionState, { seq, text }: Input): boolean {
+  return seq <= prunedThrough && text === ''
+}
+
+/** Nobody was asked to answer it. */
+function isWithdrawn(turn: Turn | undefined): boolean {
+  return turn === undefined || (turn.done?.outcome === 'cancelled' && turn.generations.length === 0)
+}
+
+function tellCheckpoint({ summary }: Checkpoint): Told {
+  const text =
+    summary === undefined
+      ? '[The beginning of this conversation was left out to save room.]'
+      : `[Summary of the conversation so far, which itself was left out to save room:]\n\n${summary}`
+  return { message: { role: 'user', text } }
+}
+
+function tellTurn(
+  state: SessionState,
+  { seq, text }: Input,
+  turn: Turn | undefined,
+  limits: TranscriptLimits,
+): Told[] {
+  const outcome = turn?.done?.outcome
+  // Of an answer that failed the user was told to ask again; what tools did is not to be done again.
+  const generations =
+    turn?.generations.filter(({ calls }) => outcome !== 'failed' || calls.size > 0) ?? []
+  const answer = generations.flatMap((generation) =>
+    tellGeneration(state, generation, limits).map((message) => ({
+      message,
+      input: seq,
+      generation,
+    })),
+  )
+  const end =
+    outcome === 'cancelled' ? STOPPED : outcome === 'failed' && answer.length > 0 ? FAILED : ''
+  return [
+    { message: { role: 'user', text }, input: seq },
+    ...answer,
+    ...(end === '' ? [] : [{ message: { role: 'user' as const, text: end }, input: seq }]),
+  ]
+}
+
+function tellGeneration(
+  { clearedThrough }: SessionState,
+  { isVoid, result, resultSeq, calls }: Generation,
+  limits: TranscriptLimits,
+): PromptMessage[] {
   if (isVoid || result === undefined) return []
   // A reply that broke off was shown to the user; its tool calls never ran.
   const content =
     result.outcome === 'completed' ? result.content : result.content.filter(isPlainText)
   if (content.length === 0) return []
-  const answers = Array.from(calls.values(), toAnswer)
+  const isCleared = resultSeq <= clearedThrough
+  const answers = Array.from(calls.values(), (call) => toAnswer(call, isCleared, limits))
   return [
     { role: 'assistant', content },
     ...(answers.length === 0 ? [] : [{ role: 'tool' as const, answers }]),
@@ -45,25 +139,40 @@ function isPlainText(block: ContentBlock): boolean {
   return block.type === 'text'
 }
 
-function toAnswer({ block, settled, result }: ToolCall): ToolAnswer {
+/** Every call has an answer: providers refuse a prompt where one has not. */
+function toAnswer(call: ToolCall, isCleared: boolean, limits: TranscriptLimits): ToolAnswer {
+  const { block, settled, result } = call
   const base = { call: block.id, name: block.name }
-  if (settled !== undefined) return { ...base, text: settled.message, isError: true }
-  if (result === undefined) return { ...base, text: 'no answer', isError: true }
-  return { ...base, text: resultText(result), isError: result.outcome === 'error' }
+  const text = callText(call)
+  if (text === undefined) return { ...base, text: 'no answer', isError: true }
+  if (settled !== undefined && settled.outcome !== 'answered') {
+    return { ...base, text, isError: true }
+  }
+  const isError = settled === undefined && result?.outcome === 'error'
+  return { ...base, text: shown(call, text, isCleared, limits), isError }
 }
 
-/** What a model can read of a tool's result. */
-export function resultText({ content, structuredContent, error, blob }: ToolFinished): string {
-  if (error !== undefined) return error.message
-  const parts = content.map(blockText)
-  const text =
-    parts.length === 0 && structuredContent !== undefined
-      ? JSON.stringify(structuredContent)
-      : parts.join('\n')
-  // An excerpt has its own length and says what is left out.
-  if (blob !== undefined) return text
-  const rest = text.length - MAX_ANSWER_LENGTH
-  return rest <= 0
-    ? text
-    : `${text.slice(0, MAX_ANSWER_LENGTH)}\n… (${rest} more characters are left out; ask for less at a time)`
+/** As much of a result as there is room for, and how to read the rest. */
+function shown(
+  { block: { id }, settled, result }: ToolCall,
+  text: string,
+  isCleared: boolean,
+  { maxResultTokens }: TranscriptLimits,
+): string {
+  if (isCleared && text.length > KEPT_LENGTH) {
+    return `[the result was cleared to save room; read it with ${READ_TOOL} and call "${id}"]`
+  }
+  const howTo = (offset: number): string =>
+    `${READ_TOOL} with call "${id}" and offset ${offset}; find a text in it with ${SEARCH_TOOL}`
+  const first = result?.content[0]
+  if (settled === undefined && result?.blob !== undefined && first !== undefined) {
+    const excerpt = blockText(first)
+    const head = cutText(excerpt, maxResultTokens)?.head ?? excerpt
+    return `${head}\n[… this is the beginning of a result of ${result.blob.bytes} bytes. Read on with ${howTo(head.length)}]`
+  }
+  const cut = cutText(text, maxResultTokens)
+  if (cut === undefined) return text
+  const { head, tail } = cut
+  const left = text.length - head.length - tail.length
+  return `${head}\n[… ${left} of ${text.length} characters are left out here. Read on with ${howTo(head.length)} …]\n${tail}`
 }

@@ -1,29 +1,30 @@
 import type { LogEntry, SessionId } from '@mcp-host/contracts'
+import type { Verdict } from '../turn/session-run.ts'
 import { SessionRun } from '../turn/session-run.ts'
 import type { TurnDeps } from '../turn/turn.ts'
-
-/** How soon to look again at a message whose session another orchestrator is busy with. */
-const ELSEWHERE_MS = 1_000
 
 /** The sessions this process is at work on. */
 export type Runs = Map<SessionId, SessionRun>
 
-/** Sees to it that a user message gets its turn; answers when that is done, or when to try again. */
+/** Sees to it that what a user said has its effect; answers when it has, or when to look again. */
 export async function runSession(
   deps: TurnDeps,
   runs: Runs,
+  leaving: AbortSignal,
   entry: LogEntry,
-): Promise<'done' | { retryMs: number }> {
+): Promise<Verdict> {
   for (;;) {
-    const current = runs.get(entry.session)
-    const run = current ?? new SessionRun(deps, entry)
-    if (current === undefined) {
-      runs.set(entry.session, run)
-      void run.ended().finally(() => runs.delete(entry.session))
-    }
-    if (await run.answered(entry.seq)) return 'done'
-    // A run that was already on its way may have ended before this message was stored.
-    if (current === undefined) return { retryMs: ELSEWHERE_MS }
+    if (leaving.aborted) return { retryMs: 0 }
+    const run = runs.get(entry.session) ?? begin(deps, runs, leaving, entry)
+    const verdict = await run.verdict(entry)
+    if (verdict !== undefined) return verdict
     await run.ended()
   }
+}
+
+function begin(deps: TurnDeps, runs: Runs, leaving: AbortSignal, entry: LogEntry): SessionRun {
+  const run = new SessionRun(deps, entry, leaving)
+  runs.set(entry.session, run)
+  void run.ended().finally(() => runs.delete(entry.session))
+  return run
 }

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Generation, GenerationId, OfferedTool } from '@mcp-host/contracts'
+import type { Generation, GenerationId } from '@mcp-host/contracts'
 import {
   BusError,
   childEnvelope,
@@ -7,23 +6,28 @@ import {
   generationControl,
   generationId,
 } from '@mcp-host/contracts'
-import { transcript } from '../context/transcript.ts'
+import { needsWholeLog, prepareContext } from '../context/prepare-context.ts'
+import { resultTools } from '../context/result-tools.ts'
+import { pause } from './pause.ts'
 import { probe } from './probe.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
 import { TurnFailure } from './turn-failure.ts'
 
 /** A model that has not finished by then never will. */
 const GENERATION_LIMIT_MS = 600_000
-/** How long a turn waits for a worker to turn up. */
-const WORKER_PATIENCE_MS = 10_000
+/** How long a turn waits for a worker to turn up, or to have room. */
+const WORKER_PATIENCE_MS = 30_000
 const ACCEPT_TIMEOUT_MS = 2_000
 /** After so much silence the worker is asked whether it lives. */
 const QUIET_MS = 1_000
-/** How much conversation fits into one request. */
-const MAX_PROMPT_BYTES = 512 * 1024
+/** Longer prompts go through the object store. */
+const MAX_INLINE_BYTES = 512 * 1024
 
 /** The id a generation gets that is started by the next append. */
-export function nextGeneration({ session, view }: ClaimedTurn): GenerationId {
+export function nextGeneration({
+  session,
+  view,
+}: Pick<ClaimedTurn, 'session' | 'view'>): GenerationId {
   return generationId(session, view.state.fence)
 }
 
@@ -31,42 +35,50 @@ export function nextGeneration({ session, view }: ClaimedTurn): GenerationId {
 export async function startGeneration(
   deps: TurnDeps,
   turn: ClaimedTurn,
-  { withTools, voids }: { withTools: boolean; voids?: GenerationId },
+  {
+    withTools,
+    voids,
+    reason,
+    force = false,
+  }: { withTools: boolean; voids?: GenerationId; reason?: string; force?: boolean },
 ): Promise<void> {
+  if (force) await prepare(deps, turn, withTools, true)
   await turn.writer.folded()
   const generation = nextGeneration(turn)
   await turn.writer.append({
     type: 'generation-started',
     generation,
     ...(voids === undefined ? {} : { voids }),
+    ...(reason === undefined ? {} : { reason }),
   })
+  if (voids !== undefined) {
+    await turn.writer.folded()
+    // The other one's result came just before.
+    if (turn.view.state.generations.get(generation)?.isVoid === true) return
+  }
   await requestGeneration(deps, turn, generation, withTools)
 }
 
 /** Hands a started generation to a worker. Throws `TurnFailure` when none takes it. */
 export async function requestGeneration(
-  { bus, tools, systemPrompt }: TurnDeps,
-  { session, input, view, envelope }: ClaimedTurn,
+  deps: TurnDeps,
+  turn: ClaimedTurn,
   generation: GenerationId,
   withTools: boolean,
 ): Promise<void> {
-  const offered: readonly OfferedTool[] = withTools ? await tools.offered() : []
-  const deadline = Date.now() + GENERATION_LIMIT_MS
+  const { bus, systemPrompt } = deps
+  const { session, input, envelope } = turn
+  const prompt = await prepare(deps, turn, withTools, false)
   const request = {
     session,
     turn: input,
     generation,
-    messages: transcript(view.state, input),
-    tools: [...offered],
-    deadline,
+    ...(await toSend(deps, turn, prompt)),
+    deadline: Date.now() + GENERATION_LIMIT_MS,
     ...(systemPrompt === '' ? {} : { system: systemPrompt }),
   }
-  if (Buffer.byteLength(JSON.stringify(request)) > MAX_PROMPT_BYTES) {
-    const message = 'this conversation has become too long; please start a new one'
-    throw new TurnFailure({ code: 'exhausted', message })
-  }
   const giveUpAt = Date.now() + WORKER_PATIENCE_MS
-  for (;;) {
+  while (!isUnwanted(turn)) {
     try {
       await bus.call(generate, {}, request, {
         // A worker that was frozen must not begin what was given up meanwhile.
@@ -80,12 +92,42 @@ export async function requestGeneration(
       if (failure.code === 'deadline') return
       if (failure.code !== 'unavailable') throw new TurnFailure(failure.toInfo())
       if (Date.now() > giveUpAt) {
-        const message = 'no model can be reached right now; please try again'
+        const message = 'no model can be reached right now'
         throw new TurnFailure({ code: 'unavailable', message })
       }
-      await delay(100)
+      await pause(turn, 100)
     }
   }
+}
+
+type Prompt = Pick<Parameters<typeof toSend>[2], 'messages' | 'tools'>
+
+/** What the model is to be sent, after the conversation was made to fit. */
+async function prepare(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  withTools: boolean,
+  force: boolean,
+): Promise<Prompt> {
+  const { view, input } = turn
+  if (needsWholeLog(view.state, input)) await view.readWhole()
+  const offered = withTools ? await deps.tools.offered() : []
+  const messages = await prepareContext(deps, turn, offered, { force })
+  return { messages, tools: [...offered, ...(withTools ? resultTools(messages) : [])] }
+}
+
+async function toSend(
+  { bus }: TurnDeps,
+  { session }: ClaimedTurn,
+  prompt: Pick<typeof generate.request._output, 'messages' | 'tools'>,
+): Promise<Pick<typeof generate.request._output, 'messages' | 'tools' | 'prompt'>> {
+  const bytes = Buffer.from(JSON.stringify(prompt))
+  if (bytes.length <= MAX_INLINE_BYTES) return prompt
+  return { messages: [], tools: [], prompt: await bus.blobs.put(bytes, { session }) }
+}
+
+function isUnwanted({ cancelled, leaving, over }: ClaimedTurn): boolean {
+  return cancelled.aborted || leaving.aborted || over.aborted
 }
 
 /** Waits for news of a running generation. Answers `'dead'` when nobody works on it any more. */
@@ -101,6 +143,10 @@ export async function watchGeneration(
   const worker = await probe(bus, generationControl, params, { action: 'ping' }, envelope)
   if (worker !== undefined) return 'news'
   // It may have ended between two looks: the log has the last word.
-  const missed = await bus.sessions.read(session, view.state.seq)
-  return missed.length === 0 && generation.result === undefined ? 'dead' : 'news'
+  const last = await bus.sessions.lastSequence(session)
+  if (last > view.state.seq) {
+    await view.reach(last)
+    return 'news'
+  }
+  return generation.result === undefined ? 'dead' : 'news'
 }

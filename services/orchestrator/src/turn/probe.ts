@@ -10,7 +10,7 @@ const SECOND_PROBE_MS = 250
 
 /** Asks who should be at work whether they are, twice if need be; `undefined` when nobody is. */
 export async function probe<S extends string, Request, Reply>(
-  bus: Bus,
+  bus: Pick<Bus, 'call'>,
   contract: CallContract<S, Request, Reply>,
   params: SubjectParams<S>,
   request: Request,

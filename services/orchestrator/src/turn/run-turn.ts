@@ -1,94 +1,206 @@
-import type { ErrorInfo, TurnOutcome } from '@mcp-host/contracts'
+import type { ErrorInfo, Turn, TurnOutcome } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
-import { decide } from './decide.ts'
+import { answerResultTool } from '../context/result-tools.ts'
+import { askApproval } from './approval.ts'
+import type { Step } from './decide.ts'
+import { apology, decide, diesTooOften } from './decide.ts'
 import {
+  nextGeneration,
   requestGeneration,
   startGeneration,
   watchGeneration,
-  nextGeneration,
 } from './generation-step.ts'
-import { runTools, settleCall } from './tool-step.ts'
+import { pause } from './pause.ts'
+import { stopTurn } from './stop-turn.ts'
+import { settleCall, ToolRuns } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
 import { TurnFailure } from './turn-failure.ts'
 
-/** A turn that was taken over so often makes no progress; it must not go round for ever. */
-const MAX_EPOCH = 5
-const MAX_VOID_GENERATIONS = 5
+/** A turn that was claimed so often and got nowhere must not go round for ever. */
+const MAX_IDLE_CLAIMS = 5
+/** How long without news before the turn is looked at again. */
+const QUIET_MS = 1_000
 
-/** Claims the turn and takes it to its end. Throws `conflict` when another orchestrator has it. */
-export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<void> {
-  const { view, input, writer, epoch } = turn
-  const isNew = view.state.turns.get(input) === undefined
-  const generation = isNew ? nextGeneration(turn) : undefined
+/** How a claim ended: the turn is over, waits for its user, or is left to another orchestrator. */
+export type TurnEnd =
+  | { readonly state: 'done' | 'left' }
+  | { readonly state: 'waiting'; readonly until: number }
+
+/** Claims the turn and takes it as far as it can go. Throws `conflict` when another orchestrator has it. */
+export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEnd> {
+  const { view, input, writer, epoch, messageId, cancelled, session } = turn
+  const before = view.state.turns.get(input)
+  const idleClaims = before?.idleClaims ?? 0
+  // Claim and first generation are one append: nothing durable stands before the first text but these.
+  const generation = before === undefined && !cancelled.aborted ? nextGeneration(turn) : undefined
+  const missing = deps.tools.missing()
   await writer.append({
     type: 'turn-claimed',
-    messageId: view.state.inputs.get(input)?.id ?? '',
+    messageId,
     orchestrator: deps.bus.id,
     epoch,
     ...(generation === undefined ? {} : { generation }),
+    ...(missing.length === 0 || before !== undefined ? {} : { missing }),
   })
+  const runs = new ToolRuns(deps, turn)
   try {
-    if (epoch > MAX_EPOCH) {
-      throw new TurnFailure({ code: 'internal', message: 'this message could not be answered' })
+    if (idleClaims >= MAX_IDLE_CLAIMS) {
+      const message = 'it broke off again and again'
+      await writer.folded()
+      // What an earlier owner began still runs, and is paid for.
+      await stopTurn(deps, turn, ownTurn(deps, turn), message)
+      throw new TurnFailure({ code: 'internal', message })
     }
     if (generation !== undefined) {
       await requestGeneration(deps, turn, generation, deps.limits.maxToolCalls > 0)
+      deps.note(session, view.state)
     }
-    while (!(await takeStep(deps, turn)));
+    for (;;) {
+      const end = await takeStep(deps, turn, runs)
+      if (end !== undefined) return end
+    }
   } catch (error) {
     // Somebody else has the turn, or the log is away: it is left, to be claimed anew.
     if (!(error instanceof TurnFailure)) throw error
-    await finish(deps, turn, 'failed', error.info)
+    const state = view.state.turns.get(input) ?? { generations: [] }
+    const message = apology(state, error.info)
+    await finish(deps, turn, { outcome: 'failed', error: error.info, message })
+    return { state: 'done' }
   }
 }
 
-/** Does what the log says is next. Answers whether the turn is over. */
-async function takeStep(deps: TurnDeps, turn: ClaimedTurn): Promise<boolean> {
-  await turn.writer.folded()
-  const state = turn.view.state.turns.get(turn.input)
-  if (state === undefined || state.orchestrator !== deps.bus.id || state.epoch !== turn.epoch) {
-    throw new BusError('conflict', 'the turn was taken over')
-  }
-  const step = decide(state, deps.limits)
+/** Does what the log says is next. Answers with the end of this claim, if that was it. */
+async function takeStep(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  runs: ToolRuns,
+): Promise<TurnEnd | undefined> {
+  const { view, writer, leaving } = turn
+  await writer.folded()
+  const state = ownTurn(deps, turn)
+  if (leaving.aborted) return leave(turn, runs)
+  const step = nextStep(deps, turn, state)
   switch (step.type) {
-    case 'generate':
-      await startGeneration(deps, turn, step)
-      return false
+    case 'generate': {
+      const { withTools, again } = step
+      if (again === undefined) {
+        await startGeneration(deps, turn, { withTools })
+        return undefined
+      }
+      const early = again.at - Date.now()
+      if (early > 0) await pause(turn, early)
+      else {
+        deps.events.modelAskedAgain()
+        const { voids, reason } = again
+        await startGeneration(deps, turn, { withTools, voids: voids.id, reason })
+      }
+      return undefined
+    }
     case 'await-generation': {
-      if ((await watchGeneration(deps, turn, step.generation)) === 'news') return false
-      if (state.generations.filter(({ isVoid }) => isVoid).length >= MAX_VOID_GENERATIONS) {
-        const message = 'the model broke off again and again; please try again'
+      const { generation, withTools } = step
+      if ((await watchGeneration(deps, turn, generation)) === 'news') return undefined
+      if (diesTooOften(state)) {
+        const message = 'the model broke off again and again'
         throw new TurnFailure({ code: 'unavailable', message })
       }
-      const { generation, withTools } = step
       await startGeneration(deps, turn, { withTools, voids: generation.id })
-      return false
+      return undefined
+    }
+    case 'shrink': {
+      const { generation, withTools } = step
+      const reason = 'the conversation was too long for it and is shortened'
+      await startGeneration(deps, turn, { withTools, voids: generation.id, reason, force: true })
+      return undefined
     }
     case 'settle':
       deps.events.toolRefused()
       await settleCall(turn, step.call, 'refused', step.message)
-      return false
+      return undefined
+    case 'ask':
+      await askApproval(deps, turn, step.call)
+      return undefined
+    case 'answer':
+      await settleCall(
+        turn,
+        step.call,
+        'answered',
+        await answerResultTool(deps, view.state, step.call),
+      )
+      return undefined
     case 'run-tools':
-      await runTools(deps, turn, step.generation, step.calls)
-      return false
+      runs.start(step.generation, step.calls)
+      await view.change(QUIET_MS)
+      return undefined
+    case 'wait':
+      return wait(deps, turn, step.until)
+    case 'stop':
+      await stopTurn(deps, turn, state, step.error?.message ?? 'the user stopped the turn')
+      await finish(deps, turn, step)
+      return { state: 'done' }
     case 'finish':
-      await finish(deps, turn, step.outcome, step.error)
-      return true
+      await finish(deps, turn, step)
+      return { state: 'done' }
     default:
       return step satisfies never
   }
 }
 
+function ownTurn({ bus }: TurnDeps, { view, input, epoch }: ClaimedTurn): Turn {
+  const state = view.state.turns.get(input)
+  if (state === undefined || state.orchestrator !== bus.id || state.epoch !== epoch) {
+    throw new BusError('conflict', 'the turn was taken over')
+  }
+  return state
+}
+
+function nextStep(deps: TurnDeps, { view, input }: ClaimedTurn, state: Turn): Step {
+  const { limits, needsApproval } = deps
+  const message = view.state.inputs.get(input)
+  return decide(state, message ?? {}, { limits, needsApproval, now: Date.now() })
+}
+
+/** Leaves the turn alone until its user has answered; whoever hears the answer claims it. */
+async function wait(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  until: number,
+): Promise<TurnEnd | undefined> {
+  await turn.writer.append({ type: 'turn-waiting', for: 'approval', until })
+  await turn.writer.folded()
+  // An answer that was stored before this has nobody to hear it but us.
+  const isStill = nextStep(deps, turn, ownTurn(deps, turn)).type === 'wait'
+  return isStill ? { state: 'waiting', until } : { state: 'waiting', until: 0 }
+}
+
+/** Gives the turn away between two steps: what runs goes on, and the next owner finds it in the log. */
+async function leave({ writer, view, input }: ClaimedTurn, runs: ToolRuns): Promise<TurnEnd> {
+  await runs.ended()
+  if (view.state.turns.get(input)?.done === undefined) {
+    await writer.append({ type: 'turn-waiting', for: 'owner', until: Date.now() })
+    await writer.folded()
+  }
+  return { state: 'left' }
+}
+
 async function finish(
-  { logger, events }: TurnDeps,
-  { session, input, writer, envelope }: ClaimedTurn,
-  outcome: TurnOutcome,
-  error: ErrorInfo | undefined,
+  { logger, events, note }: TurnDeps,
+  { session, input, messageId, writer, view, envelope }: ClaimedTurn,
+  end: { readonly outcome: TurnOutcome; readonly error?: ErrorInfo; readonly message?: string },
 ): Promise<void> {
-  await writer.append({ type: 'turn-done', outcome, ...(error === undefined ? {} : { error }) })
+  const { outcome, error, message } = end
+  const usage = view.state.turns.get(input)?.usage ?? []
+  await writer.append({
+    type: 'turn-done',
+    messageId,
+    outcome,
+    ...(error === undefined ? {} : { error }),
+    ...(message === undefined ? {} : { message }),
+    ...(usage.length === 0 ? {} : { usage }),
+  })
   await writer.folded()
-  events.turnDone(outcome)
+  events.turnDone(outcome, usage)
+  note(session, view.state)
   logger.info(
     {
       ...requestFields(envelope),
@@ -97,6 +209,7 @@ async function finish(
       sessionId: session,
       turn: input,
       outcome,
+      usage,
       err: error,
     },
     'turn done',

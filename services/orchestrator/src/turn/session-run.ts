@@ -1,30 +1,50 @@
 import type { LogEntry, SessionId, Turn } from '@mcp-host/contracts'
 import { BusError, nextInput, orchestratorControl } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
+import { isOpen } from './decide.ts'
 import { probe } from './probe.ts'
+import type { TurnEnd } from './run-turn.ts'
 import { runTurn } from './run-turn.ts'
 import { SessionView } from './session-view.ts'
-import type { TurnDeps } from './turn.ts'
+import type { ClaimedTurn, TurnDeps } from './turn.ts'
 import { TurnWriter } from './turn-writer.ts'
 
-/** Takes one session's user messages in order, one turn at a time, until none is left. */
+/** How soon to look again at a session that another orchestrator is busy with. */
+const ELSEWHERE_MS = 1_000
+/** How soon to look again at one that waits for its user; the answer wakes it at once. */
+const WAITING_MS = 30_000
+
+/** What became of an entry: it needs nobody any more, or when to look at it again. */
+export type Verdict = 'done' | { readonly retryMs: number }
+
+/** Takes one session's user messages in order, one turn at a time, until none is left to be run here. */
 export class SessionRun {
   readonly #deps: TurnDeps
   readonly #session: SessionId
+  /** The log was opened with all that is stored up to here. */
+  readonly #through: number
   readonly #stop = new AbortController()
+  readonly #leaving: AbortSignal
   readonly #view: Promise<SessionView>
   readonly #end: Promise<void>
   #hasEnded = false
+  /** All up to here was known when this run last decided whether there is something to do. */
+  #seen = 0
+  /** When to look again at what this run did not bring to its end. */
+  #retryMs = ELSEWHERE_MS
 
-  constructor(deps: TurnDeps, first: LogEntry) {
+  constructor(deps: TurnDeps, first: LogEntry, leaving: AbortSignal) {
     this.#deps = deps
     this.#session = first.session
-    this.#view = SessionView.open(deps.bus.sessions, first.session, this.#stop.signal)
+    this.#through = first.seq
+    this.#leaving = leaving
+    const options = { through: first.seq, signal: this.#stop.signal }
+    this.#view = SessionView.open(deps.bus, first.session, options)
     this.#end = this.#run().finally(() => {
       this.#hasEnded = true
       this.#stop.abort()
     })
-    // Whoever waits in answered() gets the failure; without waiters it was logged where it arose.
+    // Whoever waits for a verdict gets the failure; without waiters it was logged where it arose.
     this.#end.catch(() => undefined)
   }
 
@@ -33,47 +53,57 @@ export class SessionRun {
     await this.#end.catch(() => undefined)
   }
 
-  /** Waits until a message is answered. `false`: the run ended without, somebody else has the turn. */
-  async answered(input: number): Promise<boolean> {
+  /**
+   * Waits until the entry needs nobody any more, or until the run is over. `undefined`: it was stored too
+   * late for this run, and needs another.
+   */
+  async verdict(entry: LogEntry): Promise<Verdict | undefined> {
     const view = await this.#view
     for (;;) {
-      if (isAnswered(view, input)) return true
+      if (entry.kind === 'input' && isAnswered(view, entry.seq)) return 'done'
       if (this.#hasEnded) {
         await this.#end
-        return false
+        // What was to be read at the opening and was not there has been purged.
+        if (view.state.seq < entry.seq && entry.seq <= this.#through) return 'done'
+        if (this.#seen < entry.seq) return undefined
+        // What users say besides messages has been heard: whoever runs the turn knows it.
+        return entry.kind === 'input' ? { retryMs: this.#retryMs } : 'done'
       }
-      await Promise.race([view.change(1_000), this.#end])
+      // Also wakes at the end of the run; a race with that would leave something behind each time.
+      await view.change(Infinity)
     }
   }
 
   async #run(): Promise<void> {
-    const { bus, logger } = this.#deps
     const view = await this.#view
     for (;;) {
+      if (this.#leaving.aborted) {
+        this.#retryMs = 0
+        return
+      }
+      this.#seen = view.state.seq
       const input = nextInput(view.state)
-      const message = input === undefined ? undefined : view.state.inputs.get(input)
-      if (input === undefined || message === undefined) return
-      const { envelope } = message
+      if (input === undefined) return
       const turn = view.state.turns.get(input)
-      if (turn !== undefined && (await this.#isElsewhere(turn, envelope))) return
-      const about = { session: this.#session, turn: input, envelope }
-      const writer = new TurnWriter(bus.sessions, view, about)
-      const epoch = (turn?.epoch ?? 0) + 1
       const { fence } = view.state
+      if (turn !== undefined && (await this.#isElsewhere(view, turn))) return
+      // While that was asked the turn may have gone on, or ended.
+      if (view.state.fence !== fence) continue
       try {
-        await runTurn(this.#deps, { ...about, input, epoch, view, writer })
+        const end = await this.#runTurn(view, input, fence)
+        if (end.state === 'left') {
+          this.#retryMs = 0
+          return
+        }
+        if (end.state === 'waiting' && end.until > 0) {
+          this.#retryMs = Math.min(WAITING_MS, Math.max(0, end.until - Date.now()))
+          return
+        }
+        await view.keepSnapshot().catch((err: unknown) => {
+          const fields = { component: 'turn', action: 'snapshot', sessionId: this.#session, err }
+          this.#deps.logger.warn(fields, 'no snapshot: the log is read instead')
+        })
       } catch (err) {
-        logger.warn(
-          {
-            ...requestFields(envelope),
-            component: 'turn',
-            action: 'leave',
-            sessionId: this.#session,
-            turn: input,
-            err,
-          },
-          'left a turn',
-        )
         if (BusError.from(err).code !== 'conflict') throw err
         // Somebody wrote: read it before looking again.
         while (view.state.fence === fence) await view.change(1_000)
@@ -81,14 +111,64 @@ export class SessionRun {
     }
   }
 
-  /** Whether another orchestrator is alive and at work on the turn. */
-  async #isElsewhere({ orchestrator }: Turn, envelope: LogEntry['envelope']): Promise<boolean> {
+  async #runTurn(view: SessionView, input: number, fence: number): Promise<TurnEnd> {
+    const { bus, logger } = this.#deps
+    const message = view.state.inputs.get(input)
+    if (message === undefined) throw new BusError('internal', `there is no message ${input}`)
+    const { id: messageId, envelope } = message
+    const about = { session: this.#session, turn: input, fence, envelope }
+    const cancel = new AbortController()
+    const over = new AbortController()
+    const noteCancel = (): void => {
+      if (view.state.inputs.get(input)?.cancelledAt !== undefined) cancel.abort()
+    }
+    noteCancel()
+    using _watch = view.onEntry(noteCancel)
+    const turn: ClaimedTurn = {
+      session: this.#session,
+      input,
+      messageId,
+      epoch: (view.state.turns.get(input)?.epoch ?? 0) + 1,
+      view,
+      writer: new TurnWriter(bus.sessions, view, about),
+      envelope,
+      cancelled: cancel.signal,
+      leaving: this.#leaving,
+      over: over.signal,
+    }
+    try {
+      return await runTurn(this.#deps, turn)
+    } catch (err) {
+      const fields = { component: 'turn', action: 'leave', sessionId: this.#session, turn: input }
+      logger.warn({ ...requestFields(envelope), ...fields, err }, 'left a turn')
+      throw err
+    } finally {
+      over.abort()
+    }
+  }
+
+  /** Whether the turn is not for us: another orchestrator is at work on it, or it waits for its user. */
+  async #isElsewhere({ state }: SessionView, turn: Turn): Promise<boolean> {
     const { bus } = this.#deps
+    const { orchestrator, waiting, input } = turn
+    if (waiting?.for === 'owner') return false
+    if (waiting?.for === 'approval') {
+      if (state.inputs.get(input)?.cancelledAt !== undefined) return false
+      const isHeard = turn.generations.some(({ calls }) =>
+        calls.values().some((call) => isOpen(call) && call.approval?.end !== undefined),
+      )
+      if (isHeard || Date.now() >= waiting.until) return false
+      this.#retryMs = Math.min(WAITING_MS, waiting.until - Date.now())
+      return true
+    }
     if (orchestrator === bus.id) return false
+    const envelope = state.inputs.get(input)?.envelope
+    if (envelope === undefined) return false
+    const params = { orchestrator }
     const answer = await probe(
       bus,
       orchestratorControl,
-      { orchestrator },
+      params,
       { session: this.#session },
       envelope,
     )
@@ -99,5 +179,5 @@ export class SessionRun {
 function isAnswered({ state }: SessionView, input: number): boolean {
   if (state.seq < input) return false
   // A message that was sent twice has no turn of its own.
-  return !state.inputs.has(input) || state.turns.get(input)?.outcome !== undefined
+  return !state.unfinished.has(input)
 }

@@ -7,14 +7,24 @@ import type {
   ToolCall,
   ToolFinished,
 } from '@mcp-host/contracts'
-import { BusError, emptySession, newEnvelope, toolCallId } from '@mcp-host/contracts'
-import { beforeEach, expect, test } from 'vitest'
+import {
+  BusError,
+  callControl,
+  emptySession,
+  newEnvelope,
+  runTool,
+  toolCallId,
+} from '@mcp-host/contracts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { isOpen } from './decide.ts'
-import { runTools } from './tool-step.ts'
+import { ToolRuns } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
 
 const generation: Generation = {
   id: 'session-0' as GenerationId,
+  turn: 1,
+  startedAt: 0,
+  endedAt: 0,
   isVoid: false,
   resultSeq: 4,
   calls: new Map(),
@@ -23,37 +33,59 @@ const generation: Generation = {
 function call(index: number, server: string): ToolCall {
   const id = toolCallId(generation.id, index)
   const block = { type: 'tool-call' as const, id, name: 'n', server, tool: 't', arguments: {} }
-  return { block, attempt: 0 }
+  return { block, attempt: 0, starts: [] }
 }
 
 const state = emptySession()
 /** Runs whenever somebody looks for news. */
 let onLook: () => void
+/** Runs whenever a supervisor takes a call. */
+let onRun: () => void
 let asked: { subject: string; options: CallOptions }[]
 /** What supervisors answer, by server. */
 let refusals: Record<string, BusError>
 let settled: string[]
+let outcomes: string[]
+let isRepeatable: boolean
+/** Whether whoever was asked to run a call still works on it. */
+let isAlive: () => boolean
 let settle: () => Promise<void>
 beforeEach(() => {
   onLook = () => undefined
+  onRun = () => undefined
   asked = []
   refusals = {}
   settled = []
+  outcomes = []
+  isRepeatable = false
+  isAlive = () => true
   settle = async () => undefined
 })
 
+afterEach(() => void vi.useRealTimers())
+
 const deps = {
   bus: {
+    sessions: { lastSequence: async () => state.seq },
     async call(contract: { subject: string }, { server = '' }, _: unknown, options: CallOptions) {
       asked.push({ subject: contract.subject, options })
       if (refusals[server] !== undefined) throw refusals[server]
+      if (contract.subject === callControl.subject && !isAlive()) {
+        throw new BusError('unavailable', 'nobody')
+      }
+      if (contract.subject === runTool.subject) onRun()
       return { supervisor: 's1' }
     },
   },
-  tools: { isRepeatable: () => false },
+  tools: { isRepeatable: () => isRepeatable },
 } as unknown as TurnDeps
 
+const over = new AbortController()
+
 const turn = {
+  cancelled: over.signal,
+  leaving: over.signal,
+  over: over.signal,
   session: 'session' as SessionId,
   envelope: newEnvelope('local'),
   view: {
@@ -64,8 +96,9 @@ const turn = {
     },
   },
   writer: {
-    append: async (fact: { message: string }) => {
+    append: async (fact: { message: string; outcome: string }) => {
       settled.push(fact.message)
+      outcomes.push(fact.outcome)
       await settle()
     },
     folded: async () => undefined,
@@ -76,10 +109,18 @@ function finish(open: ToolCall): void {
   open.result = { type: 'tool-finished', outcome: 'ok' } as ToolFinished
 }
 
+async function run(...calls: readonly ToolCall[]): Promise<void> {
+  const runs = new ToolRuns(deps, turn)
+  runs.start(generation, calls)
+  await runs.ended()
+  // Throws what went wrong.
+  runs.start(generation, [])
+}
+
 test('a call is over with its result', async () => {
   const one = call(0, 'good')
   onLook = () => finish(one)
-  await runTools(deps, turn, generation, [one])
+  await run(one)
   expect(isOpen(one)).toBe(false)
   expect(settled).toEqual([])
 })
@@ -87,7 +128,7 @@ test('a call is over with its result', async () => {
 test('a call that no supervisor accepts is closed with the reason', async () => {
   const one = call(0, 'bad')
   refusals['bad'] = new BusError('invalid', 'not like this')
-  await runTools(deps, turn, generation, [one])
+  await run(one)
   expect(settled).toEqual(['not like this'])
 })
 
@@ -96,7 +137,7 @@ test('a supervisor must take a call at once or not at all', async () => {
   const one = call(0, 'good')
   onLook = () => finish(one)
   const before = Date.now()
-  await runTools(deps, turn, generation, [one])
+  await run(one)
   const [request] = asked
   expect(request?.subject).toBe('tool.{server}.run')
   const { timeoutMs = 0, envelope } = request?.options ?? {}
@@ -115,8 +156,66 @@ test('when one call cannot be closed the others are waited for before the turn i
   onLook = () => {
     if (++looks === 20) finish(slow)
   }
-  await expect(runTools(deps, turn, generation, [bad, slow])).rejects.toMatchObject({
+  await expect(run(bad, slow)).rejects.toMatchObject({
     code: 'conflict',
   })
   expect(isOpen(slow)).toBe(false)
+})
+
+test('a call that is under way is not begun once more', async () => {
+  const one = call(0, 'good')
+  let looks = 0
+  onLook = () => {
+    if (++looks === 10) finish(one)
+  }
+  const runs = new ToolRuns(deps, turn)
+  runs.start(generation, [one])
+  runs.start(generation, [one])
+  await runs.ended()
+  expect(asked.filter(({ subject }) => subject === 'tool.{server}.run')).toHaveLength(1)
+})
+
+const runs = (): number => asked.filter(({ subject }) => subject === runTool.subject).length
+
+/** A call that a supervisor has begun, which dies after so long. */
+function begun(afterMs: number): ToolCall {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const one = call(0, 'good')
+  one.attempt = 1
+  let looks = 0
+  onLook = () => {
+    if (++looks === 2) vi.setSystemTime(Date.now() + afterMs)
+  }
+  isAlive = () => looks < 2
+  return one
+}
+
+test('a call that may be repeated is run again however long its supervisor had been at work', async () => {
+  isRepeatable = true
+  const one = begun(60_000)
+  onRun = () => finish(one)
+  await run(one)
+  expect([runs(), settled]).toEqual([1, []])
+})
+
+test.each<[string, () => void]>([
+  ['is not taken by anybody', () => void (refusals['good'] = new BusError('invalid', 'gone'))],
+  ['dies with whoever runs it', () => undefined],
+])('a repeated call that %s may have taken effect, and the model is told', async (_, prepare) => {
+  isRepeatable = true
+  const one = begun(0)
+  prepare()
+  onRun = () => one.attempt++
+  await run(one)
+  expect(outcomes).toEqual(['unknown'])
+  expect(settled).toEqual([expect.stringContaining('Whether it took effect is not known')])
+})
+
+test('a call that nobody begins for long is refused', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const one = call(0, 'good')
+  isAlive = () => false
+  onRun = () => vi.setSystemTime(Date.now() + 11_000)
+  await run(one)
+  expect([runs(), outcomes]).toEqual([2, ['refused']])
 })

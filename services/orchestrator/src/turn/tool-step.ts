@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Generation, ToolCall } from '@mcp-host/contracts'
+import type { Generation, ToolCall, ToolCallId } from '@mcp-host/contracts'
 import { BusError, callControl, childEnvelope, runTool } from '@mcp-host/contracts'
 import { isOpen } from './decide.ts'
+import { pause } from './pause.ts'
 import { probe } from './probe.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
 
@@ -10,20 +10,42 @@ const SUPERVISOR_PATIENCE_MS = 5_000
 const ACCEPT_TIMEOUT_MS = 2_000
 const QUIET_MS = 1_000
 const MAX_ATTEMPTS = 3
+/** How long it goes on asking for one attempt while whoever takes the call is frozen. */
+const START_PATIENCE_MS = 20_000
 const OUTCOME_UNKNOWN =
   'the process that ran this tool died; whether it took effect is not known. Do not simply repeat it.'
 
-/** Runs the calls side by side; resolves when each has a result or was settled. */
-export async function runTools(
-  deps: TurnDeps,
-  turn: ClaimedTurn,
-  generation: Generation,
-  calls: readonly ToolCall[],
-): Promise<void> {
-  const ends = await Promise.allSettled(calls.map((call) => runCall(deps, turn, generation, call)))
-  // Only now: a call that is still watched when the turn is left would be watched for ever.
-  const failed = ends.find(({ status }) => status === 'rejected')
-  if (failed?.status === 'rejected') throw failed.reason
+/** The tool calls of a turn that this process sees through, side by side. */
+export class ToolRuns {
+  readonly #deps: TurnDeps
+  readonly #turn: ClaimedTurn
+  readonly #running = new Map<ToolCallId, Promise<void>>()
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(deps: TurnDeps, turn: ClaimedTurn) {
+    this.#deps = deps
+    this.#turn = turn
+  }
+
+  /** Begins those that are not under way. Throws what seeing one through failed with. */
+  start(generation: Generation, calls: readonly ToolCall[]): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+    for (const call of calls) {
+      const { id } = call.block
+      if (this.#running.has(id)) continue
+      const run = runCall(this.#deps, this.#turn, generation, call)
+        .catch((error: unknown) => {
+          this.#failure ??= { error }
+        })
+        .finally(() => this.#running.delete(id))
+      this.#running.set(id, run)
+    }
+  }
+
+  /** Resolves when none is under way: once the turn is over or given away they end soon. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values())
+  }
 }
 
 async function runCall(
@@ -32,28 +54,47 @@ async function runCall(
   generation: Generation,
   call: ToolCall,
 ): Promise<void> {
+  let giveUpAt = 0
+  let asked: number | undefined
   for (let tries = 0; ; tries++) {
     // Somebody may be at work on it already: an earlier owner of the turn may have asked.
     if (tries > 0 || call.attempt > 0) {
-      while (isOpen(call) && (await isAtWork(deps, turn, call)));
+      while (isOpen(call) && !isLeft(turn) && (await isAtWork(deps, turn, call)));
     }
-    if (!isOpen(call)) return
+    if (!isOpen(call) || isLeft(turn)) return
     if (call.attempt > 0 && !deps.tools.isRepeatable(call.block)) {
       return settleCall(turn, call, 'unknown', OUTCOME_UNKNOWN)
     }
-    const refused =
-      tries < MAX_ATTEMPTS
-        ? await dispatch(deps, turn, generation, call, call.attempt + 1)
-        : 'the tool could not be run'
-    if (refused !== undefined) return settleCall(turn, call, 'refused', refused)
+    if (asked !== call.attempt) {
+      // Somebody was at work on it until now, for however long.
+      asked = call.attempt
+      giveUpAt = Date.now() + START_PATIENCE_MS
+    }
+    const isHopeless = call.attempt >= MAX_ATTEMPTS || Date.now() > giveUpAt
+    const refused = isHopeless
+      ? 'the tool could not be run'
+      : await dispatch(deps, turn, generation, call, call.attempt + 1)
+    if (isLeft(turn)) return
+    if (refused !== undefined) return closeUnrun(turn, call, refused)
   }
+}
+
+/** Closes a call that nobody runs again; an attempt that broke off may have taken effect. */
+function closeUnrun(turn: ClaimedTurn, call: ToolCall, reason: string): Promise<void> {
+  if (call.attempt === 0) return settleCall(turn, call, 'refused', reason)
+  const message = `it broke off, and could not be run again: ${reason}. Whether it took effect is not known.`
+  return settleCall(turn, call, 'unknown', message)
+}
+
+function isLeft({ cancelled, leaving, over }: ClaimedTurn): boolean {
+  return cancelled.aborted || leaving.aborted || over.aborted
 }
 
 /** Closes a call without an answer of its server. */
 export async function settleCall(
-  { writer }: ClaimedTurn,
+  { writer }: Pick<ClaimedTurn, 'writer'>,
   { block }: ToolCall,
-  outcome: 'refused' | 'unknown',
+  outcome: 'refused' | 'unknown' | 'cancelled' | 'answered',
   message: string,
 ): Promise<void> {
   const { id, server, tool = block.name } = block
@@ -65,17 +106,18 @@ export async function settleCall(
 /** Hands the call to a supervisor. Answers why it was refused, in words for the model. */
 async function dispatch(
   { bus }: TurnDeps,
-  { session, envelope }: ClaimedTurn,
+  turn: ClaimedTurn,
   { resultSeq }: Generation,
   { block }: ToolCall,
   attempt: number,
 ): Promise<string | undefined> {
+  const { session, envelope } = turn
   const { server = '', tool = '' } = block
   // decide() lets only calls with an object as arguments come here.
   const given = block.arguments as Record<string, never>
   const request = { session, call: block.id, attempt, tool, arguments: given, after: resultSeq }
   const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
-  for (;;) {
+  while (!isLeft(turn)) {
     try {
       // A supervisor that was frozen must not run a call that was settled without it.
       const deadline = Date.now() + ACCEPT_TIMEOUT_MS
@@ -93,9 +135,10 @@ async function dispatch(
       if (Date.now() > giveUpAt) {
         return `the MCP server "${server}" is not available right now: ${message}`
       }
-      await delay(100)
+      await pause(turn, 100)
     }
   }
+  return undefined
 }
 
 /** Waits for news; answers whether somebody still works on the call. */
@@ -110,6 +153,8 @@ async function isAtWork(
   const params = { call: call.block.id }
   if ((await probe(bus, callControl, params, { action: 'ping' }, envelope)) !== undefined)
     return true
-  const missed = await bus.sessions.read(session, view.state.seq)
-  return missed.length > 0
+  const last = await bus.sessions.lastSequence(session)
+  if (last <= view.state.seq) return false
+  await view.reach(last)
+  return true
 }

@@ -22,6 +22,7 @@ beforeEach(() => {
   writer = new TurnWriter(log as SessionLog, view as SessionView, {
     session: 'session' as SessionId,
     turn: 1,
+    fence: state.fence,
     envelope: newEnvelope('local'),
   })
 })
@@ -71,6 +72,11 @@ test('nothing is written once another orchestrator wrote, even when that was rea
   await expect(writer.append(done)).rejects.toMatchObject({ code: 'conflict' })
   await expect(writer.append(done)).rejects.toMatchObject({ code: 'conflict' })
   expect(Array.from(written.values()).at(-1)).toBe('a claim by another')
+})
+
+test('nothing is written at all when somebody wrote after the turn was looked at', async () => {
+  store('the end of the turn')
+  await expect(writer.append(claim)).rejects.toMatchObject({ code: 'conflict' })
 })
 
 test('an event that could not be written does not hold up the next', async () => {

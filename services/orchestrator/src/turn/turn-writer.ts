@@ -9,7 +9,7 @@ type WithoutBase<T> = T extends unknown ? Omit<T, 'turn' | 'seen'> : never
 export type TurnFact = WithoutBase<TurnEvent>
 
 /**
- * Writes the events of one turn, each chained to the one before. Once somebody else has written, every
+ * Writes the events of one turn, each chained to the one before and the first to `fence`. Once somebody else has written, every
  * append fails with `conflict`: that is the fence.
  */
 export class TurnWriter {
@@ -18,33 +18,33 @@ export class TurnWriter {
   readonly #session: SessionId
   readonly #turn: number
   readonly #envelope: Envelope
-  #last = 0
+  /** Last sequence on the turn subject that this writer knows of: its own, once it has written. */
+  #fence: number
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(
     log: SessionLog,
     view: SessionView,
-    about: { session: SessionId; turn: number; envelope: Envelope },
+    about: { session: SessionId; turn: number; fence: number; envelope: Envelope },
   ) {
     this.#log = log
     this.#view = view
     this.#session = about.session
     this.#turn = about.turn
     this.#envelope = about.envelope
+    this.#fence = about.fence
   }
 
   /** Resolves when all that was written has been read back into the state. */
   async folded(): Promise<void> {
-    await this.#view.reach(this.#last)
+    await this.#view.reach(this.#fence)
   }
 
   /** Appends after all earlier events. Resolves when the broker has stored it. */
   async append(fact: TurnFact): Promise<void> {
     const mine = this.#queue.then(async () => {
       await this.folded()
-      const { seq: seen, fence: newest } = this.#view.state
-      // After the claim the fence is our own last event: the state takes in what others wrote, too.
-      const fence = this.#last === 0 ? newest : this.#last
+      const { seq: seen } = this.#view.state
       const event: TurnEvent = { ...fact, turn: this.#turn, seen }
       const { seq } = await this.#log.append(
         this.#session,
@@ -53,10 +53,11 @@ export class TurnWriter {
           envelope: childEnvelope(this.#envelope),
           // Never shared: with a shared id a lost race would look like a success.
           messageId: crypto.randomUUID(),
-          fence,
+          // Not the newest in the state, which takes in what others wrote, too.
+          fence: this.#fence,
         },
       )
-      this.#last = seq
+      this.#fence = seq
     })
     this.#queue = mine.catch(() => undefined)
     return mine

@@ -1,8 +1,16 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, OfferedTool, SessionId, ToolCallBlock } from '@mcp-host/contracts'
+import type {
+  CatalogTool,
+  Envelope,
+  ModelEntry,
+  OfferedTool,
+  SessionId,
+  SessionState,
+  ToolCallBlock,
+} from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import type { ResultTexts } from '../context/result-tools.ts'
 import type { OrchestratorEvents } from '../events.ts'
-import type { Limits } from './decide.ts'
 import type { SessionView } from './session-view.ts'
 import type { TurnWriter } from './turn-writer.ts'
 
@@ -10,8 +18,28 @@ import type { TurnWriter } from './turn-writer.ts'
 export interface Tools {
   /** Those that can be offered now; waits a little for servers that are just starting. */
   offered(): Promise<readonly OfferedTool[]>
+  /** Configured servers that cannot be used now. */
+  missing(): string[]
+  annotationsOf(server: string, tool: string): CatalogTool['annotations']
   /** Whether calling it twice does no harm. */
   isRepeatable(call: ToolCallBlock): boolean
+}
+
+/** How far a turn may go. */
+export interface Limits {
+  readonly maxToolCalls: number
+  /** Without the time it waits for a user. 0: none. */
+  readonly maxTurnMs: number
+  /** Tokens written by models. 0: none. */
+  readonly maxTurnTokens: number
+  /** How often a failed model is asked again, and how long after; then twice as long each time. */
+  readonly llmRetries: number
+  readonly llmRetryMs: number
+  /** How much of a conversation models are sent; by default what the model says it takes. */
+  readonly contextTokens?: number
+  /** How much of one tool result models are sent. */
+  readonly maxResultTokens: number
+  readonly approvalTimeoutMs: number
 }
 
 /** What running turns takes. */
@@ -20,8 +48,15 @@ export interface TurnDeps {
   readonly logger: Logger
   readonly events: OrchestratorEvents
   readonly tools: Tools
+  /** The model that answers. */
+  readonly model: () => ModelEntry | undefined
+  readonly results: ResultTexts
   readonly systemPrompt: string
   readonly limits: Limits
+  /** Whether a user must allow the call before it runs. */
+  readonly needsApproval: (call: ToolCallBlock) => boolean
+  /** Told of each session's state at the beginning and the end of its turns. */
+  readonly note: (session: SessionId, state: SessionState) => void
 }
 
 /** A turn that this process has claimed. */
@@ -29,8 +64,15 @@ export interface ClaimedTurn {
   readonly session: SessionId
   /** Log sequence of the user message. */
   readonly input: number
+  readonly messageId: string
   readonly epoch: number
   readonly view: SessionView
   readonly writer: TurnWriter
   readonly envelope: Envelope
+  /** Aborts when the user wants the turn to end. */
+  readonly cancelled: AbortSignal
+  /** Aborts when this process is to leave the turn to another. */
+  readonly leaving: AbortSignal
+  /** Aborts when it is not this process's turn any more, for whatever reason. */
+  readonly over: AbortSignal
 }

@@ -4,6 +4,7 @@ import type {
   LogEntry,
   TextDelta,
   ToolCallId,
+  TurnOutcome,
 } from '@mcp-host/contracts'
 import { callBlock, reasoningBlock, Story, textBlock } from './story.ts'
 
@@ -43,13 +44,19 @@ class Author {
       this.#writeTurn(this.#inputs.shift())
     }
     for (const happen of this.#late) happen()
+    if (this.#chance(0.2)) story.delete()
     this.#swapStarts()
     return { items: story.items, lost: this.#lost, text: this.#text, thinking: this.#thinking }
   }
 
   #writeTurn(input: LogEntry | undefined): void {
     if (input === undefined) return
-    let next = this.#story.claim(input)
+    if (this.#chance(0.1)) {
+      this.#story.claimCancelled(input)
+      this.#end('cancelled')
+      return
+    }
+    let next = this.#story.claim(input, this.#chance(0.2) ? ['files', 'web'] : undefined)
     for (let rounds = this.#upTo(3); ; rounds--) {
       const generation = next
       const { content, isComplete } = this.#writeText(generation, rounds)
@@ -58,19 +65,28 @@ class Author {
         rounds++
         continue
       }
-      const hasFailed = this.#chance(0.1)
+      const hasFailed = this.#chance(0.15)
       this.#story.result(generation, content, hasFailed ? 'failed' : 'completed')
+      if (hasFailed && this.#chance(0.5)) {
+        next = this.#story.generation(generation, 'it is overloaded')
+        continue
+      }
       this.#count(content)
       if (this.#chance(0.2)) this.#later(() => this.#story.result(generation, GARBAGE))
       const calls = content.filter((block) => block.type === 'tool-call')
-      if (hasFailed || calls.length === 0) {
-        this.#story.done(hasFailed ? 'failed' : 'completed')
-        return
-      }
+      if (hasFailed || calls.length === 0) return this.#end(hasFailed ? 'failed' : 'completed')
       this.#answer(calls.map(({ id }) => id))
       this.#meanwhile()
+      if (this.#chance(0.1)) return this.#end('cancelled')
+      if (this.#chance(0.2)) this.#story.compact(this.#pick(['cleared', 'summarised', 'dropped']))
       next = this.#story.generation()
     }
+  }
+
+  #end(outcome: TurnOutcome): void {
+    const message = this.#chance(0.3) ? this.#words() : undefined
+    this.#text += message ?? ''
+    this.#story.done(outcome, message)
   }
 
   /** Deltas of a generation, cut anywhere; now and then its worker dies before the last. */
@@ -103,15 +119,35 @@ class Author {
   }
 
   #answer(calls: readonly ToolCallId[]): void {
-    for (const call of calls) this.#story.toolStarted(call)
+    for (const call of calls) {
+      if (this.#chance(0.2)) this.#askApproval(call)
+      this.#story.toolStarted(call)
+    }
     const reversed = this.#chance(0.5) ? calls.toReversed() : calls
     for (const call of reversed) {
       this.#meanwhile()
       if (this.#chance(0.3)) this.#ask(call)
-      if (this.#chance(0.25)) this.#story.settle(call)
+      const end = this.#pick(['refused', 'unknown', 'cancelled', 'answered'] as const)
+      if (this.#chance(0.25)) this.#story.settle(call, end)
       else this.#story.toolFinished(call, 'one')
       if (this.#chance(0.3)) this.#later(() => this.#story.toolFinished(call, 'two'))
     }
+  }
+
+  /** The turn may wait for the user, and may go on without an answer. */
+  #askApproval(call: ToolCallId): void {
+    const id = `a${this.#story.items.length}`
+    // The time of an entry is its sequence: some are over before the call is settled.
+    this.#story.askApproval(call, id, this.#pick([1, 10_000]))
+    if (this.#chance(0.5)) {
+      this.#story.wait()
+      this.#meanwhile()
+    }
+    for (let answers = this.#upTo(3); answers > 0; answers--) {
+      this.#story.answer(id, this.#pick(['accept', 'decline', 'cancel']))
+    }
+    this.#story.takeOver()
+    if (this.#chance(0.3)) this.#story.settle(call, 'refused')
   }
 
   /** A question that may be answered, more than once, or closed, or both, or neither. */
@@ -163,8 +199,15 @@ class Author {
 
   /** What has nothing to do with the present step. */
   #meanwhile(): void {
-    if (this.#chance(0.1)) this.#inputs.push(this.#story.input('meanwhile'))
-    if (this.#chance(0.1)) this.#story.takeOver()
+    if (this.#chance(0.1)) this.#say()
+    if (this.#chance(0.1)) {
+      if (this.#chance(0.5)) this.#story.wait('owner')
+      this.#story.takeOver()
+    }
+    if (this.#chance(0.1)) this.#story.cancel(this.#chance(0.2) ? undefined : this.#anyMessage())
+    if (this.#chance(0.05)) {
+      this.#story.unreadable(this.#pick(['input', 'control', 'turn', 'generation', 'tool']))
+    }
     if (this.#chance(0.2)) this.#late.shift()?.()
   }
 
@@ -179,6 +222,18 @@ class Author {
     }
   }
 
+  /** Perhaps in the place of a message that waits, runs or was answered. */
+  #say(): void {
+    const replaces = this.#chance(0.3) ? this.#anyMessage() : undefined
+    this.#inputs.push(this.#story.input('meanwhile', undefined, replaces))
+  }
+
+  #anyMessage(): string {
+    return this.#pick(
+      this.#story.entries.flatMap(({ kind, fact }) => (kind === 'input' ? [fact.id] : [])),
+    )
+  }
+
   #later(happen: () => void): void {
     this.#late.push(happen)
   }
@@ -189,6 +244,12 @@ class Author {
 
   #upTo(limit: number): number {
     return Math.floor(this.#random() * limit)
+  }
+
+  #pick<T>(values: readonly T[]): T {
+    const [first] = values
+    if (first === undefined) throw new Error('there is nothing to choose from')
+    return values[this.#upTo(values.length)] ?? first
   }
 
   #chance(probability: number): boolean {

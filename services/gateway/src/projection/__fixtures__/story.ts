@@ -13,6 +13,7 @@ import type {
   ToolFinished,
   TurnEvent,
   TurnOutcome,
+  UnreadableFact,
 } from '@mcp-host/contracts'
 import { generationId, newEnvelope, toolCallId } from '@mcp-host/contracts'
 
@@ -29,12 +30,13 @@ export class Story {
   #seq = 0
   #fence = 0
   #turn = 0
+  #messageId = ''
 
   get entries(): LogEntry[] {
     return this.items.flatMap((item) => (item.type === 'entry' ? [item.entry] : []))
   }
 
-  entry(fact: LogFact): LogEntry {
+  entry(fact: LogFact | UnreadableFact): LogEntry {
     // Other sessions write to the same stream: sequences have holes.
     this.#seq += this.items.length % 3 === 0 ? 2 : 1
     const entry: LogEntry = {
@@ -44,48 +46,104 @@ export class Story {
       time: this.#seq,
       envelope: this.#envelope,
     }
-    if (fact.kind === 'turn') this.#fence = entry.seq
+    const isTurn = fact.kind === 'turn' || (fact.kind === 'unreadable' && fact.of === 'turn')
+    if (isTurn) this.#fence = entry.seq
     this.items.push({ type: 'entry', entry })
     return entry
   }
 
-  input(text: string, id = `m${this.items.length}`): LogEntry {
-    return this.entry({ kind: 'input', fact: { id, text } })
+  input(text: string, id = `m${this.items.length}`, replaces?: string): LogEntry {
+    const place = replaces === undefined ? {} : { replaces }
+    return this.entry({ kind: 'input', fact: { id, text, ...place } })
+  }
+
+  cancel(messageId?: string): LogEntry {
+    const about = messageId === undefined ? {} : { messageId }
+    return this.entry({ kind: 'control', fact: { type: 'cancel-requested', ...about } })
+  }
+
+  delete(): LogEntry {
+    return this.entry({ kind: 'control', fact: { type: 'session-deleted' } })
+  }
+
+  /** A fact of a newer version. */
+  unreadable(of: LogFact['kind']): LogEntry {
+    return this.entry({ kind: 'unreadable', of, fact: undefined })
   }
 
   /** The turn of a message begins, with its first generation. */
-  claim(input: LogEntry): GenerationId {
-    this.#turn = input.seq
-    const messageId = input.kind === 'input' ? input.fact.id : ''
+  claim(input: LogEntry, missing?: string[]): GenerationId {
+    this.#begin(input)
     return this.#start((generation) => ({
       type: 'turn-claimed',
-      messageId,
+      messageId: this.#messageId,
       orchestrator: 'o1',
       epoch: 1,
       generation,
+      ...(missing === undefined ? {} : { missing }),
     }))
   }
 
+  /** The turn of a message begins that was cancelled before. */
+  claimCancelled(input: LogEntry): void {
+    this.#begin(input)
+    const messageId = this.#messageId
+    this.turn({ type: 'turn-claimed', messageId, orchestrator: 'o1', epoch: 1 })
+  }
+
+  #begin(input: LogEntry): void {
+    this.#turn = input.seq
+    this.#messageId = input.kind === 'input' ? input.fact.id : ''
+  }
+
   takeOver(): LogEntry {
-    const messageId = 'of the turn'
+    const messageId = this.#messageId
     return this.turn({ type: 'turn-claimed', messageId, orchestrator: 'o2', epoch: 2 })
   }
 
-  generation(voids?: GenerationId): GenerationId {
+  generation(voids?: GenerationId, reason?: string): GenerationId {
     return this.#start((generation) => ({
       type: 'generation-started',
       generation,
       ...(voids === undefined ? {} : { voids }),
+      ...(reason === undefined ? {} : { reason }),
     }))
   }
 
-  settle(call: ToolCallId, outcome: 'refused' | 'unknown' = 'unknown'): LogEntry {
+  settle(
+    call: ToolCallId,
+    outcome: 'refused' | 'unknown' | 'cancelled' | 'answered' = 'unknown',
+  ): LogEntry {
     const message = `it is ${outcome}`
     return this.turn({ type: 'tool-settled', call, tool: 'test.echo', outcome, message })
   }
 
-  done(outcome: TurnOutcome = 'completed'): LogEntry {
-    return this.turn({ type: 'turn-done', outcome })
+  done(outcome: TurnOutcome = 'completed', message?: string): LogEntry {
+    const more = message === undefined ? {} : { message }
+    return this.turn({ type: 'turn-done', messageId: this.#messageId, outcome, ...more })
+  }
+
+  /** The host asks whether it may call a tool. */
+  askApproval(call: ToolCallId, id: string, expiresAt = 1_000): LogEntry {
+    return this.turn({
+      type: 'approval-required',
+      call,
+      server: 'test',
+      tool: 'echo',
+      id,
+      message: 'May test.echo be called?',
+      arguments: { text: 'hi' },
+      expiresAt,
+    })
+  }
+
+  wait(reason: 'approval' | 'owner' = 'approval'): LogEntry {
+    return this.turn({ type: 'turn-waiting', for: reason, until: 2_000 })
+  }
+
+  compact(how: 'cleared' | 'summarised' | 'dropped'): LogEntry {
+    const tokens = { tokensBefore: 100, tokensAfter: 10 }
+    return this.turn({ type: 'context-compacted', how, through: this.#turn, ...tokens })
   }
 
   turn(fact: WithoutBase<TurnEvent>): LogEntry {

@@ -1,21 +1,25 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
 import type { Down, SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
+import { Story } from '../../projection/__fixtures__/story.ts'
 import { Connection } from '../connection.ts'
 import type { SocketDeps } from '../socket.ts'
-import { acceptMessage } from './accept-message.ts'
+import { acceptMessage, regenerate } from './accept-message.ts'
 
 /** One append that the log has been asked for. */
 interface Append extends PromiseWithResolvers<{ seq: number; duplicate: boolean }> {
   readonly id: string
+  readonly fact: unknown
 }
 
 let asked: Append[]
 let frames: Down[]
 let connection: Connection
+let open: (isReconnect: boolean) => Connection
 let deps: SocketDeps
 let counted: number
 beforeEach(() => {
@@ -28,9 +32,11 @@ beforeEach(() => {
     send: (frame: string) => void frames.push(JSON.parse(frame) as Down),
   } as unknown as WebSocket
   const sessionId = 'session' as SessionId
-  connection = new Connection(socket, { sessionId, userAgent: '', lastEventId: '' })
+  open = (isReconnect) =>
+    new Connection(socket, { sessionId, userAgent: '', lastEventId: '', isReconnect })
+  connection = open(false)
   const append = (_: SessionId, { fact }: { fact: { id: string } }): Append['promise'] => {
-    const one: Append = { id: fact.id, ...Promise.withResolvers() }
+    const one: Append = { id: fact.id, fact, ...Promise.withResolvers() }
     asked.push(one)
     return one.promise
   }
@@ -40,6 +46,7 @@ beforeEach(() => {
     events: { messageAccepted: () => void counted++ } as unknown as SocketDeps['events'],
     connections: new Set(),
     welcome: () => '',
+    draining: AbortSignal.any([]),
   }
 })
 
@@ -50,7 +57,7 @@ function say(id?: string): Promise<void> {
 
 test('a message is accepted once it is in the log, not before', async () => {
   const accepted = say('m1')
-  await Promise.resolve()
+  await setImmediate()
   expect(frames).toEqual([])
   asked[0]?.resolve({ seq: 1, duplicate: false })
   await accepted
@@ -60,11 +67,11 @@ test('a message is accepted once it is in the log, not before', async () => {
 
 test('the next message waits until the one before is stored, so that they keep their order', async () => {
   const [first, second] = [say('m1'), say('m2')]
-  await Promise.resolve()
+  await setImmediate()
   expect(asked.map(({ id }) => id)).toEqual(['m1'])
   asked[0]?.resolve({ seq: 1, duplicate: false })
   await first
-  await Promise.resolve()
+  await setImmediate()
   expect(asked.map(({ id }) => id)).toEqual(['m1', 'm2'])
   asked[1]?.resolve({ seq: 2, duplicate: false })
   await second
@@ -72,7 +79,7 @@ test('the next message waits until the one before is stored, so that they keep t
 
 test('a message that cannot be stored is refused by its id, and the next one is stored', async () => {
   const [first, second] = [say('m1'), say('m2')]
-  await Promise.resolve()
+  await setImmediate()
   asked[0]?.reject(new BusError('unavailable', 'the session log cannot be reached; try again'))
   await first
   expect(frames).toEqual([
@@ -86,7 +93,7 @@ test('a message that cannot be stored is refused by its id, and the next one is 
       },
     },
   ])
-  await Promise.resolve()
+  await setImmediate()
   asked[1]?.resolve({ seq: 2, duplicate: false })
   await second
   expect(frames.at(-1)).toMatchObject({ type: 'accepted', payload: { messageId: 'm2' } })
@@ -94,8 +101,127 @@ test('a message that cannot be stored is refused by its id, and the next one is 
 
 test('a message without an id gets one', async () => {
   const accepted = say()
-  await Promise.resolve()
+  await setImmediate()
   asked[0]?.resolve({ seq: 1, duplicate: false })
   await accepted
   expect(frames).toMatchObject([{ payload: { messageId: expect.stringMatching(/^[\w-]{36}$/) } }])
+})
+
+describe('a message in the place of another', () => {
+  /** What the orchestrators know. */
+  let texts: Map<string, string>
+  let call: Bus['call']
+  beforeEach(() => {
+    texts = new Map([['m1', 'as it was']])
+    const answer = async (_: unknown, __: unknown, { only }: { only: string }) => {
+      const content = texts.get(only)
+      if (content === undefined) throw new BusError('not-found', 'no such message')
+      const metadata = { messageId: only }
+      return { messages: [{ id: only, role: 'user', createdAt: 0, content, metadata }] }
+    }
+    call = answer as unknown as Bus['call']
+    deps = { ...deps, bus: { ...deps.bus, call } }
+  })
+
+  test('is stored with what it replaces', async () => {
+    const payload = { text: 'better', id: 'm2', replaces: 'm1' }
+    const accepted = acceptMessage(deps, connection, { type: 'message', payload })
+    await setImmediate()
+    expect(asked[0]?.fact).toEqual({ id: 'm2', text: 'better', replaces: 'm1' })
+    asked[0]?.resolve({ seq: 2, duplicate: false })
+    await accepted
+    expect(frames).toMatchObject([{ type: 'accepted', payload: { messageId: 'm2' } }])
+  })
+
+  test('may be the same once more', async () => {
+    const accepted = regenerate(deps, connection, {
+      type: 'regenerate',
+      payload: { messageId: 'm1', id: 'm2' },
+    })
+    await setImmediate()
+    expect(asked[0]?.fact).toEqual({ id: 'm2', text: 'as it was', replaces: 'm1' })
+    asked[0]?.resolve({ seq: 2, duplicate: false })
+    await accepted
+    expect(frames).toMatchObject([{ type: 'accepted', payload: { messageId: 'm2' } }])
+  })
+
+  test.each([
+    [
+      'payload.replaces',
+      () =>
+        acceptMessage(deps, connection, {
+          type: 'message',
+          payload: { text: 'better', id: 'm2', replaces: 'm9' },
+        }),
+    ],
+    [
+      'payload.messageId',
+      () =>
+        regenerate(deps, connection, {
+          type: 'regenerate',
+          payload: { id: 'm2', messageId: 'm9' },
+        }),
+    ],
+  ])('is refused when there is no such message: %s', async (field, send) => {
+    await send()
+    expect(asked).toEqual([])
+    const error = { code: 'not-found', field, messageId: 'm2', retryable: false }
+    expect(frames).toMatchObject([{ type: 'error', payload: error }])
+    expect(connection.unanswered.size).toBe(0)
+  })
+})
+
+test('a message is refused when too many wait', async () => {
+  const story = new Story()
+  for (let count = 0; count < 500; count++) story.input('more', `more-${count}`)
+  for (const item of story.items) connection.queue.item(item)
+  await say('m1')
+  expect(asked).toEqual([])
+  expect(frames.at(-1)).toMatchObject({ payload: { code: 'exhausted', messageId: 'm1' } })
+})
+
+test('nothing is said to a session that was deleted', async () => {
+  const story = new Story()
+  story.delete()
+  for (const item of story.items) connection.queue.item(item)
+  await say('m1')
+  expect(asked).toEqual([])
+  expect(frames).toMatchObject([{ payload: { code: 'not-found', messageId: 'm1' } }])
+})
+
+describe('a message that is sent again by who comes back', () => {
+  let call: () => Promise<unknown>
+  beforeEach(() => {
+    connection = open(true)
+    const message = { id: 'm1', role: 'user', createdAt: 0, metadata: { messageId: 'm1' } }
+    call = async () => ({ messages: [message] })
+    const sessions = {
+      ...deps.bus.sessions,
+      lastSequence: async () => 4,
+      read: async () => [{ kind: 'input', seq: 4, fact: { id: 'm1', text: 'hi' } }],
+    }
+    deps = { ...deps, bus: { sessions, call: () => call() } as unknown as Bus }
+  })
+
+  test('is not stored again, however long ago it was', async () => {
+    await say('m1')
+    expect(asked).toEqual([])
+    expect(frames).toEqual([{ type: 'accepted', payload: { messageId: 'm1', duplicate: true } }])
+    expect(connection.unanswered.size).toBe(0)
+  })
+
+  test('is looked for in the log when no orchestrator answers', async () => {
+    call = () => Promise.reject(new BusError('unavailable', 'nobody is there'))
+    await say('m1')
+    expect(asked).toEqual([])
+  })
+
+  test('is stored when it never was', async () => {
+    call = () => Promise.reject(new BusError('not-found', 'no such message'))
+    const accepted = say('m1')
+    await setImmediate()
+    asked[0]?.resolve({ seq: 5, duplicate: false })
+    await accepted
+    expect(frames).toMatchObject([{ type: 'accepted', payload: { duplicate: false } }])
+  })
 })

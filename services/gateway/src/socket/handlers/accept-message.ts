@@ -1,53 +1,77 @@
-import type { Up } from '@mcp-host/contracts'
+import type { Envelope, Up, UserMessage } from '@mcp-host/contracts'
 import { BusError, newEnvelope } from '@mcp-host/contracts'
-import { requestFields } from '@mcp-host/service'
+import { findStored, getMessage } from '../../session/find-message.ts'
+import { storeMessage } from '../../session/store-message.ts'
 import type { Connection } from '../connection.ts'
+import { errorFrame } from '../error-frame.ts'
 import type { SocketDeps } from '../socket.ts'
 
-/** How long a user waits for a message to be stored. */
-const PATIENCE_MS = 10_000
+const RESEND_MS = 10_000
 
 /** Puts a user message into the session's log, after those sent before it: only then is it accepted. */
 export async function acceptMessage(
   deps: SocketDeps,
   connection: Connection,
-  frame: Extract<Up, { type: 'message' }>,
-): Promise<void> {
-  await connection.inOrder(() => store(deps, connection, frame))
-}
-
-async function store(
-  { bus, logger, events }: SocketDeps,
-  connection: Connection,
   { payload }: Extract<Up, { type: 'message' }>,
 ): Promise<void> {
+  const { id, text, replaces } = payload
+  await accept(deps, connection, id, async (envelope) => {
+    if (replaces === undefined) return { text }
+    const options = { envelope, field: 'payload.replaces' }
+    await getMessage(deps.bus, connection.sessionId, replaces, options)
+    return { text, replaces }
+  })
+}
+
+/** Says a message once more, in its own place. */
+export async function regenerate(
+  deps: SocketDeps,
+  connection: Connection,
+  { payload }: Extract<Up, { type: 'regenerate' }>,
+): Promise<void> {
+  const { id, messageId } = payload
+  await accept(deps, connection, id, async (envelope) => {
+    const options = { envelope, field: 'payload.messageId' }
+    const { content = '' } = await getMessage(deps.bus, connection.sessionId, messageId, options)
+    return { text: content, replaces: messageId }
+  })
+}
+
+async function accept(
+  deps: SocketDeps,
+  connection: Connection,
+  id: string | undefined,
+  read: (envelope: Envelope) => Promise<Omit<UserMessage, 'id'>>,
+): Promise<void> {
   const sentAt = performance.now()
-  const messageId = payload.id ?? crypto.randomUUID()
+  const messageId = id ?? crypto.randomUUID()
+  const { sessionId, clientId, queue, unanswered } = connection
   const envelope = newEnvelope('local')
-  const fields = {
-    ...requestFields(envelope),
-    component: 'socket',
-    action: 'message',
-    sessionId: connection.sessionId,
-    clientId: connection.clientId,
-    messageId,
-  }
-  connection.unanswered.set(messageId, sentAt)
-  try {
-    const { duplicate } = await bus.sessions.append(
-      connection.sessionId,
-      { kind: 'input', fact: { id: messageId, text: payload.text } },
-      { envelope, messageId, patienceMs: PATIENCE_MS },
-    )
-    if (duplicate) connection.unanswered.delete(messageId)
-    else events.messageAccepted()
-    logger.info({ ...fields, duplicate }, 'message accepted')
-    void connection.send({ type: 'accepted', payload: { messageId, duplicate } })
-  } catch (err) {
-    connection.unanswered.delete(messageId)
-    const error = BusError.from(err)
-    logger.error({ ...fields, err }, 'message not accepted')
-    const payloadOfError = { ...error.toInfo(), retryable: error.retryable, messageId }
-    void connection.send({ type: 'error', payload: payloadOfError })
-  }
+  const about = { component: 'socket', clientId }
+  await connection.inOrder(async () => {
+    unanswered.set(messageId, sentAt)
+    try {
+      if (queue.view.isDeleted) throw new BusError('not-found', 'this session was deleted')
+      const store = async (): Promise<{ duplicate: boolean }> => {
+        queue.view.checkRoom()
+        const message = { id: messageId, ...(await read(envelope)) }
+        return storeMessage(deps, sessionId, message, { envelope, about })
+      }
+      const isThere =
+        id !== undefined &&
+        mayBeSentAgain(connection) &&
+        (await findStored(deps.bus, sessionId, id, envelope)) !== undefined
+      const { duplicate } = isThere ? { duplicate: true } : await store()
+      if (duplicate) unanswered.delete(messageId)
+      void connection.send({ type: 'accepted', payload: { messageId, duplicate } })
+    } catch (err) {
+      unanswered.delete(messageId)
+      void connection.send(errorFrame(err, { messageId }))
+    }
+  })
+}
+
+/** Who comes back sends again what was not accepted, at once. */
+function mayBeSentAgain({ isReconnect, connectedAt }: Connection): boolean {
+  return isReconnect && Date.now() - connectedAt.getTime() < RESEND_MS
 }

@@ -1,8 +1,9 @@
 import type { Up } from '@mcp-host/contracts'
 import type { Connection } from '../connection.ts'
 import type { SocketDeps } from '../socket.ts'
-import { acceptMessage } from './accept-message.ts'
+import { acceptMessage, regenerate } from './accept-message.ts'
 import { answerPing } from './answer-ping.ts'
+import { cancelTurn } from './cancel-turn.ts'
 import { takeAnswer } from './take-answer.ts'
 
 type Handler<T extends Up['type']> = (
@@ -14,6 +15,8 @@ type Handler<T extends Up['type']> = (
 /** What is done with each frame of a client. */
 export const handlers: { readonly [T in Up['type']]: Handler<T> } = {
   message: acceptMessage,
+  regenerate,
+  cancel: cancelTurn,
   answer: takeAnswer,
   ping: answerPing,
 }

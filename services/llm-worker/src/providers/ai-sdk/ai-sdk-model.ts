@@ -10,15 +10,21 @@ import { toBusError } from './error.ts'
 import { toPrompt, toTools } from './prompt.ts'
 import { toUsage } from './usage.ts'
 
+export interface AiSdkModelOptions {
+  readonly contextWindow: number
+  readonly providerOptions: SharedV4ProviderOptions
+}
+
 /** Any provider package of the AI SDK as a model of ours. */
 export function aiSdkModel(
   provider: string,
   language: LanguageModelV4,
-  providerOptions: SharedV4ProviderOptions,
+  { contextWindow, providerOptions }: AiSdkModelOptions,
 ): Model {
   return {
     provider,
     model: language.modelId,
+    contextWindow,
     async *stream(request: ModelRequest, { signal }): AsyncGenerator<StreamPart> {
       const tools = toTools(request.tools)
       const prompt: LanguageModelV4Prompt = toPrompt(request)

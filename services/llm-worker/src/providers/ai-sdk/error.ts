@@ -1,6 +1,10 @@
 import { APICallError } from '@ai-sdk/provider'
 import { BusError } from '@mcp-host/contracts'
 
+/** How providers say, with status 400, that the conversation does not fit into the model. */
+const TOO_LONG =
+  /context.?(length|window|limit)|maximum (context|prompt)|prompt is too long|too many tokens|input token count\b.*\bexceeds|request.?too.?large/is
+
 /** A provider's failure in words for a user; what it answered stays in the cause, for the log. */
 export function toBusError(provider: string, error: unknown): BusError {
   if (error instanceof BusError) return error
@@ -17,11 +21,16 @@ export function toBusError(provider: string, error: unknown): BusError {
   if (statusCode === 401 || statusCode === 403 || /API_KEY_INVALID/.test(responseBody)) {
     return new BusError('denied', `${says}: it does not accept the API key`, { cause: error })
   }
+  if (statusCode === 413 || (statusCode === 400 && TOO_LONG.test(responseBody))) {
+    // The same again would fail again, unlike what is exhausted.
+    const message = `${says}: the conversation is too long for it`
+    return new BusError('invalid', message, { reason: 'context-overflow', cause: error })
+  }
   if (statusCode === 404) {
     return new BusError('not-found', `${says}: it has no such model`, { cause: error })
   }
   if (statusCode === 429) {
     return new BusError('exhausted', `${says}: its rate limit is reached`, { cause: error })
   }
-  return new BusError(statusCode < 500 ? 'invalid' : 'unavailable', says, { cause: error })
+  return new BusError(error.isRetryable ? 'unavailable' : 'invalid', says, { cause: error })
 }

@@ -8,7 +8,7 @@ import { fakeClock } from './fake-clock.ts'
 const signal = AbortSignal.any([])
 
 function build(tokensPerSecond = 0, clock = fakeClock(), scripted = false) {
-  return demoModel({ clock }, { tokensPerSecond, scripted })
+  return demoModel({ clock }, { tokensPerSecond, scripted, contextTokens: 32_768 })
 }
 
 async function reply(request: Partial<ModelRequest>, model = build()): Promise<StreamPart[]> {
@@ -38,6 +38,17 @@ test('it says what it is', () => {
   const { provider, model, notice } = build()
   expect({ provider, model }).toEqual({ provider: 'demo', model: 'demo-1' })
   expect(notice).toMatch(/demonstration model.*really runs.*GEMINI_API_KEY/)
+})
+
+test('it refuses a conversation that is longer than its context', async () => {
+  const model = demoModel(
+    { clock: fakeClock() },
+    { tokensPerSecond: 0, scripted: false, contextTokens: 100 },
+  )
+  expect(model.contextWindow).toBe(100)
+  const ask = (length: number) => reply({ messages: [user('x'.repeat(length))], tools: [] }, model)
+  expect((await ask(400)).at(-1)?.type).toBe('end')
+  await expect(ask(401)).rejects.toMatchObject({ code: 'invalid', reason: 'context-overflow' })
 })
 
 test('it says why it chose a tool, then calls it, then ends', async () => {

@@ -1,3 +1,4 @@
+import { BusError } from '@mcp-host/contracts'
 import type { Model, ModelRequest, StreamPart } from '../../model.ts'
 import type { Clock } from './clock.ts'
 import { pace, wordTokens } from './pace.ts'
@@ -7,7 +8,7 @@ import { demoReply } from './reply.ts'
 import type { DemoReply } from './reply.ts'
 import { readScript, scriptStep } from './script.ts'
 import { readTurn } from './turn.ts'
-import { usageMeter } from './usage.ts'
+import { estimateTokens, usageMeter } from './usage.ts'
 
 export interface DemoModelDeps {
   readonly clock: Clock
@@ -16,6 +17,8 @@ export interface DemoModelDeps {
 export interface DemoModelOptions {
   /** How fast text and reasoning are written; 0 or Infinity is as fast as possible. */
   readonly tokensPerSecond: number
+  /** Longer conversations are refused. */
+  readonly contextTokens: number
   /** Obey user messages that are a script. For tests only. */
   readonly scripted: boolean
 }
@@ -28,8 +31,14 @@ export function demoModel({ clock }: DemoModelDeps, options: DemoModelOptions): 
   return {
     provider: 'demo',
     model: 'demo-1',
+    contextWindow: options.contextTokens,
     notice: NOTICE,
     async *stream(request, { signal }) {
+      const tokens = estimateTokens(request)
+      if (tokens > options.contextTokens) {
+        const message = `the conversation has about ${tokens} tokens, more than the ${options.contextTokens} that the demo model takes`
+        throw new BusError('invalid', message, { reason: 'context-overflow' })
+      }
       const usage = usageMeter(request)
       const play = { tokensPerSecond: options.tokensPerSecond, signal }
       for await (const part of parts(clock, request, options.scripted, play)) {

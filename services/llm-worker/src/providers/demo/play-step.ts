@@ -24,13 +24,19 @@ export async function* playStep(
     open = token.type
     yield { type: token.type, text: token.text === STAMP ? `${stamp(clock)} ` : token.text }
   }
-  if (step.error !== undefined) throw new BusError('unavailable', step.error.message)
+  if (step.error !== undefined) throw toBusError(step.error)
   if (open !== undefined) yield { type: 'block-end' }
   for (const call of step.calls ?? []) {
     const raw = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments)
     yield { type: 'tool-call', name: call.name, arguments: raw }
   }
   if (step.hang === true) await aborted(signal)
+}
+
+function toBusError({ code, message, overflow }: NonNullable<ScriptStep['error']>): BusError {
+  return overflow === true
+    ? new BusError(code ?? 'invalid', message, { reason: 'context-overflow' })
+    : new BusError(code ?? 'unavailable', message)
 }
 
 interface Token {

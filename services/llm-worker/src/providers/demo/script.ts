@@ -1,4 +1,4 @@
-import { BusError } from '@mcp-host/contracts'
+import { BusError, ErrorCode } from '@mcp-host/contracts'
 import { z } from 'zod'
 
 /** One generation of a scripted turn. */
@@ -21,7 +21,14 @@ const ScriptStep = z
       )
       .optional(),
     error: z
-      .strictObject({ afterTokens: z.number().int().nonnegative(), message: z.string() })
+      .strictObject({
+        afterTokens: z.number().int().nonnegative(),
+        message: z.string(),
+        /** Default: `unavailable`. */
+        code: ErrorCode.optional(),
+        /** As if the conversation were too long for the model. */
+        overflow: z.literal(true).optional(),
+      })
       .optional(),
     /** Wait for the abort instead of ending. */
     hang: z.literal(true).optional(),

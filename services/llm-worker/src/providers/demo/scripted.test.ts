@@ -16,7 +16,7 @@ interface PlayOptions {
 /** Plays a user message that is a script, after so many rounds of tool answers. */
 async function play(script: unknown, options: PlayOptions = {}) {
   const { rounds = 0, clock = fakeClock(), signal = AbortSignal.any([]), scripted = true } = options
-  const model = demoModel({ clock }, { tokensPerSecond: 0, scripted })
+  const model = demoModel({ clock }, { tokensPerSecond: 0, scripted, contextTokens: 32_768 })
   const text = typeof script === 'string' ? script : JSON.stringify({ script })
   const round: PromptMessage = {
     role: 'tool',
@@ -102,6 +102,15 @@ test('an error comes after so many tokens, and nothing after it', async () => {
   expect(texts).toEqual(['w0 ', 'w1 '])
   expect(parts.at(-1)?.type).toBe('text-delta')
   expect(error).toMatchObject({ code: 'unavailable', message: 'overloaded' })
+})
+
+test.each([
+  [{ code: 'denied' }, 'denied', undefined],
+  [{ overflow: true }, 'invalid', 'context-overflow'],
+  [{ overflow: true, code: 'exhausted' }, 'exhausted', 'context-overflow'],
+])('an error may be of any kind: %j', async (more, code, reason) => {
+  const { error } = await play([{ error: { afterTokens: 0, message: 'no', ...more } }])
+  expect(error).toMatchObject({ code, message: 'no', reason })
 })
 
 test('a step that hangs ends with the abort and its reason', async () => {

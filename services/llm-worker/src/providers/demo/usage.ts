@@ -9,6 +9,11 @@ export interface UsageMeter {
   read(): Usage
 }
 
+/** How many tokens a model is sent. */
+export function estimateTokens(request: ModelRequest): number {
+  return tokens(inputCharacters(request))
+}
+
 export function usageMeter(request: ModelRequest): UsageMeter {
   let output = 0
   let reasoning = 0
@@ -19,7 +24,7 @@ export function usageMeter(request: ModelRequest): UsageMeter {
       if (part.type === 'reasoning-delta') reasoning += part.text.length
     },
     read: () => ({
-      inputTokens: tokens(inputCharacters(request)),
+      inputTokens: estimateTokens(request),
       outputTokens: tokens(output + reasoning),
       ...(reasoning === 0 ? {} : { reasoningTokens: tokens(reasoning) }),
     }),

@@ -1,0 +1,115 @@
+import type { LogEntry } from '@mcp-host/contracts'
+import { expect, test } from 'vitest'
+import { events, log, plan } from './__fixtures__/good-run.ts'
+import type { SessionRecord } from './check-session.ts'
+import { checkSession } from './check-session.ts'
+import { StreamCheck } from './stream-check.ts'
+
+const plans = new Map([[plan.id, plan]])
+
+function streamOf(some = events): StreamCheck {
+  const stream = new StreamCheck('s0', plans)
+  for (const event of some) stream.take(event)
+  return stream
+}
+
+function broken(record: Partial<SessionRecord>): string[] {
+  const good = { name: 's0', plans, accepted: new Set([plan.id]), stream: streamOf(), log }
+  return checkSession({ ...good, ...record }).map(({ rule }) => rule)
+}
+
+/** The log with some fields of the fact at a sequence changed. */
+function logWith(seq: number, changed: object): readonly LogEntry[] {
+  return log.map((entry) =>
+    entry.seq === seq ? ({ ...entry, fact: { ...entry.fact, ...changed } } as LogEntry) : entry,
+  )
+}
+
+const logWithout = (...seqs: number[]): LogEntry[] => log.filter(({ seq }) => !seqs.includes(seq))
+
+test('a run in which all agree breaks no rule', () => {
+  expect(broken({})).toEqual([])
+})
+
+test('what comes too late into the log counts for nothing', () => {
+  const late = [
+    { ...log[0], seq: 12 },
+    { ...log[4], seq: 13, fact: { ...log[4]!.fact, outcome: 'error' } },
+    { ...log[8], seq: 14, fact: { ...log[8]!.fact, content: [] } },
+    { ...log[8], seq: 15, fact: { ...log[8]!.fact, generation: 'g8' } },
+  ] as LogEntry[]
+  expect(broken({ log: [...log, ...late] })).toEqual([])
+})
+
+test('a generation in place of one that has a result counts for nothing, unless it says why', () => {
+  const anew = (reason: object): LogEntry[] => {
+    const fact = { type: 'generation-started', turn: 1, seen: 9, generation: 'g11', voids: 'g9' }
+    const started = { ...log[8], seq: 11, kind: 'turn', fact: { ...fact, ...reason } }
+    return [...logWithout(11), started, { ...log[9], seq: 12 }] as LogEntry[]
+  }
+  expect(broken({ log: anew({}) })).toEqual([])
+  expect(broken({ log: anew({ reason: 'it failed' }) })).toContain('stream is not the log')
+})
+
+test('a mark whose process died may stay unknown, a look may not', () => {
+  const unknown = { type: 'tool-settled', outcome: 'unknown' }
+  const seen = (index: number): typeof events =>
+    events.with(index, {
+      ...events[index]!,
+      payload: { ...events[index]!.payload, outcome: 'unknown' },
+    } as (typeof events)[number])
+  const settled = (seq: number): readonly LogEntry[] =>
+    logWith(seq, unknown).map((each) =>
+      each.seq === seq ? { ...each, kind: 'turn' } : each,
+    ) as LogEntry[]
+  expect(broken({ log: settled(7), stream: streamOf(seen(9)) })).toEqual([])
+  expect(broken({ log: settled(6), stream: streamOf(seen(8)) })).toEqual(['tool outcome'])
+})
+
+test.each<[string, Partial<SessionRecord>, string[]]>([
+  ['a message was not accepted', { accepted: new Set<string>() }, ['not accepted']],
+  ['an accepted message is not in the log', { log: [] }, ['lost']],
+  ['a message was not shown', { stream: streamOf(events.slice(1)) }, ['user event']],
+  [
+    'a turn did not end for the client',
+    { stream: streamOf(events.slice(0, -1)) },
+    ['turn did not end'],
+  ],
+  ['a turn did not end in the log', { log: logWithout(11) }, ['turn did not end']],
+  [
+    'the client has less text than the log',
+    { stream: streamOf(events.toSpliced(13, 1)) },
+    ['stream is not the log'],
+  ],
+  [
+    'the log has less text than the client',
+    { log: logWith(10, { content: [] }) },
+    ['stream is not the log', 'not as planned'],
+  ],
+  [
+    'a result differs',
+    { log: logWith(7, { outcome: 'error' }) },
+    ['stream is not the log', 'tool outcome'],
+  ],
+  [
+    'a result is missing in both',
+    { log: logWithout(7), stream: streamOf(events.toSpliced(9, 1)) },
+    ['tool outcome'],
+  ],
+  [
+    'both have too little text',
+    {
+      log: logWith(10, { content: [{ type: 'text', text: 'w0 w1 ' }] }),
+      stream: streamOf(events.toSpliced(13, 1)),
+    },
+    ['not as planned'],
+  ],
+  [
+    'a generation is missing in both',
+    { log: logWithout(8, 9, 10), stream: streamOf(events.toSpliced(10, 4)) },
+    ['not as planned'],
+  ],
+  ['there is a message that nobody sent', { plans: new Map() }, ['stray', 'stray']],
+])('it shows when %s', (_title, record, rules) => {
+  expect(broken(record)).toEqual(rules)
+})

@@ -1,0 +1,82 @@
+import type { SessionEvent } from '@mcp-host/contracts'
+import { expect, test } from 'vitest'
+import { events, plan } from './__fixtures__/good-run.ts'
+import { StreamCheck } from './stream-check.ts'
+
+function watch(stream: readonly SessionEvent[]): StreamCheck {
+  const check = new StreamCheck('s0', new Map([[plan.id, plan]]))
+  for (const event of stream) check.take(event)
+  return check
+}
+
+/** The rules that a stream breaks. */
+function broken(stream: readonly SessionEvent[]): string[] {
+  return [...new Set(watch(stream).violations.map(({ rule }) => rule))].toSorted()
+}
+
+const without = (...left: number[]): SessionEvent[] =>
+  events.filter((_, index) => !left.includes(index))
+
+const withEvent = (at: number, event: unknown): SessionEvent[] =>
+  events.toSpliced(at, 0, event as SessionEvent)
+
+test('a good stream breaks no rule, and its story is told', () => {
+  const check = watch(events)
+  expect(check.violations).toEqual([])
+  expect(check.resets).toBe(1)
+  expect(check.shown).toEqual(new Map([['s0-0', 1]]))
+  expect(check.turns.get('s0-0')).toMatchObject({
+    outcome: 'completed',
+    segments: [
+      { thinking: 'hm', text: 'w0 w1 ' },
+      { thinking: '', text: 'w0 w1 w2 ' },
+    ],
+  })
+})
+
+test('a turn is running from its start to its end', () => {
+  expect(watch(events.slice(0, 1)).running).toBeUndefined()
+  expect(watch(events.slice(0, 5)).running).toBe('s0-0')
+  expect(watch(events).running).toBeUndefined()
+})
+
+test('events of an unknown type need a place and nothing else', () => {
+  const unknown = (id: string): unknown => ({ type: 'queue', id, payload: {} })
+  expect(broken(withEvent(1, unknown('1.2.-.0')))).toEqual([])
+  expect(broken(withEvent(1, unknown('1.1.-.0')))).toEqual(['frame twice'])
+  expect(broken(withEvent(1, unknown('0.9.-.0')))).toEqual(['order'])
+})
+
+test.each<[string, SessionEvent[], string[]]>([
+  ['a frame comes twice', withEvent(5, events[4]), ['frame twice', 'text']],
+  [
+    'frames change places',
+    [...events.slice(0, 3), ...events.slice(3, 6).toReversed()],
+    ['order', 'text'],
+  ],
+  ['an id is no place', withEvent(1, { type: 'queue', id: 'x', payload: {} }), ['order']],
+  ['text is missing', without(4), ['text']],
+  [
+    'text is missing that is taken back later',
+    without(10).with(10, { ...events[10]!, type: 'text', payload: { content: 'w1 ' } }),
+    ['text'],
+  ],
+  ['a reset does not come', without(11), ['text']],
+  ['text comes between turns', [...events, { ...events[4]!, id: '12.0.-.3' }], ['text']],
+  ['a turn starts again', [...events, { ...events[1]!, id: '12.1.-.0' }], ['turns']],
+  ['a turn starts within a turn', withEvent(3, { ...events[1], id: '2.2.2.1' }), ['turns']],
+  ['a turn ends twice', [...events, { ...events[14]!, id: '12.1.-.0' }], ['turns']],
+  ['a call is made again', withEvent(8, { ...events[6], id: '3.3.2.8' }), ['tools']],
+  ['a result comes twice', withEvent(10, { ...events[9], id: '7.2.2.8' }), ['tools']],
+  ['a result comes of no call', without(6), ['tools']],
+  [
+    'a turn fails',
+    [
+      ...events.slice(0, 14),
+      { ...events[14]!, type: 'turn', payload: { state: 'done', outcome: 'failed' } },
+    ] as SessionEvent[],
+    ['outcome'],
+  ],
+])('it shows when %s', (_title, stream, rules) => {
+  expect(broken(stream)).toEqual(rules)
+})

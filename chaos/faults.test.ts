@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { FaultPlan } from './faults.ts'
+import { FAULT_KINDS, planFaults, TARGETS } from './faults.ts'
+
+const plan: FaultPlan = { seed: 7, targets: TARGETS, kinds: FAULT_KINDS, replicas: () => 2 }
+
+test('the same seed gives the same faults, another seed others', () => {
+  const first = planFaults(plan).take(50).toArray()
+  expect(planFaults(plan).take(50).toArray()).toEqual(first)
+  expect(
+    planFaults({ ...plan, seed: 8 })
+      .take(50)
+      .toArray(),
+  ).not.toEqual(first)
+})
+
+test('every kind comes in every three faults, and on every target equally often', () => {
+  const faults = planFaults(plan).take(45).toArray()
+  for (let index = 0; index < faults.length; index += 3) {
+    const kinds = faults.slice(index, index + 3).map(({ kind }) => kind)
+    expect(kinds.toSorted()).toEqual(FAULT_KINDS.toSorted())
+  }
+  const counts = Object.groupBy(faults, ({ kind, target }) => `${kind} ${target}`)
+  expect(Object.values(counts).map((each) => each?.length)).toEqual(
+    Array.from({ length: 15 }, () => 3),
+  )
+})
+
+test('a process is struck that there is, and frozen for 8 s', () => {
+  const replicas = (target: string): number => (target === 'nats' ? 3 : 2)
+  const faults = planFaults({ ...plan, replicas })
+    .take(200)
+    .toArray()
+  const seen = new Set(faults.map(({ target, replica }) => `${target}-${replica}`))
+  expect(seen.size).toBe(4 * 2 + 3)
+  for (const { kind, downMs } of faults) expect(downMs === 8_000).toBe(kind === 'stop')
+})
+
+test('only the chosen kinds and targets are planned', () => {
+  const faults = planFaults({ ...plan, kinds: ['term'], targets: ['gateway', 'nats'] })
+  for (const { kind, target } of faults.take(20)) {
+    expect(kind).toBe('term')
+    expect(['gateway', 'nats']).toContain(target)
+  }
+})

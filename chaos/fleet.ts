@@ -1,0 +1,138 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JournalEntry } from '@mcp-host/testkit'
+import { eventually, isReady, readJournal, toolServer } from '@mcp-host/testkit'
+import { freePort, SERVICES, startNatsServer, startService } from '@mcp-host/tools/host'
+import type { GuardedProcess } from 'mcp-host/process'
+import { Guardian } from 'mcp-host/process'
+import type { Target } from './faults.ts'
+import { SERVERS } from './planned-turn.ts'
+import { Replica } from './replica.ts'
+
+const SERVICE_REPLICAS = 2
+const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
+const TOOLS = [
+  { name: 'mark', inputSchema, delayMs: 200 },
+  { name: 'look', inputSchema, delayMs: 200, annotations: { readOnlyHint: true } },
+]
+
+export interface FleetOptions {
+  /** For logs, data and the journal of the MCP servers. */
+  readonly folder: string
+  /** How many nats-servers keep the data together: 1 or 3. */
+  readonly natsServers: number
+}
+
+/** The whole host with two processes of each service, each of which may be struck and comes back in place. */
+export interface Fleet extends AsyncDisposable {
+  /** Of all gateways. */
+  readonly urls: readonly string[]
+  readonly natsUrl: string
+  readonly natsServers: number
+  /** The processes of a service. */
+  replicas(target: Target): readonly Replica[]
+  /** The calls that reached the MCP servers. */
+  journal(): Promise<JournalEntry[]>
+}
+
+export async function startFleet({ folder, natsServers }: FleetOptions): Promise<Fleet> {
+  await using stack = new AsyncDisposableStack()
+  const guardian = stack.use(new Guardian())
+  const journalFile = join(folder, 'journal.jsonl')
+  await writeFile(journalFile, '')
+  const mcpJson = join(folder, 'mcp.json')
+  const [one, every] = SERVERS
+  const server = toolServer(TOOLS, journalFile)
+  const servers = { [one]: server, [every]: { ...server, placement: 'every' } }
+  await writeFile(mcpJson, JSON.stringify({ servers }))
+  await mkdir(join(folder, 'run'))
+
+  const { natsUrl, nodes } = await startNats(guardian, join(folder, 'nats'), natsServers)
+  const gatewayPorts = await Promise.all(Array.from({ length: SERVICE_REPLICAS }, freePort))
+  const urls = gatewayPorts.map((port) => `http://127.0.0.1:${port}`)
+  const services = await Promise.all(
+    SERVICES.map(async (name) => {
+      const replicas = gatewayPorts.map((port, index) =>
+        Replica.start(`${name}-${index}`, async () => {
+          const { process: started } = await startService(guardian, {
+            name,
+            instance: `${name}-${index}`,
+            folder: join(folder, 'run'),
+            env: {
+              PATH: process.env['PATH'],
+              NATS_URL: natsUrl,
+              NATS_REPLICAS: String(natsServers),
+              MCP_JSON_PATH: mcpJson,
+              // A gateway comes back where clients look for it.
+              PORT: String(port),
+              DEMO_SCRIPTED: 'true',
+            },
+          })
+          return started
+        }),
+      )
+      return [name, await Promise.all(replicas)] as const
+    }),
+  )
+  const all = new Map<Target, readonly Replica[]>([['nats', nodes], ...services])
+  for (const url of urls) {
+    await eventually(() => isReady(url, SERVERS.length * TOOLS.length), { what: 'a ready host' })
+  }
+  const open = stack.move()
+  return {
+    urls,
+    natsUrl,
+    natsServers,
+    replicas: (target) => all.get(target) ?? [],
+    journal: () => readJournal(journalFile),
+    async [Symbol.asyncDispose]() {
+      // From here on processes may end.
+      for (const replica of [...all.values()].flat()) replica.release()
+      await open.disposeAsync()
+    },
+  }
+}
+
+async function startNats(
+  guardian: Guardian,
+  folder: string,
+  count: number,
+): Promise<{ natsUrl: string; nodes: Replica[] }> {
+  const token = crypto.randomUUID()
+  const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
+  const ports = (): Promise<number[]> => Promise.all(Array.from({ length: count }, freePort))
+  const [clients, routes, health] = [await ports(), await ports(), await ports()]
+  const start = async (index: number): Promise<GuardedProcess> => {
+    const healthPort = health[index] ?? 0
+    const cluster = {
+      name: `nats-${index}`,
+      port: routes[index] ?? 0,
+      ports: routes,
+      healthPort,
+    }
+    const node = await startNatsServer(guardian, {
+      bin,
+      dataDir: join(folder, String(index)),
+      port: clients[index] ?? 0,
+      token,
+      ...(count > 1 ? { cluster } : {}),
+    })
+    // One that comes back first has to learn what it missed: only then may the next be struck.
+    if (count > 1)
+      await eventually(() => isHealthy(healthPort), {
+        limitMs: 60_000,
+        what: `a healthy nats-${index}`,
+      })
+    return node.process
+  }
+  const nodes = await Promise.all(
+    clients.map((_, index) => Replica.start(`nats-${index}`, () => start(index))),
+  )
+  const natsUrl = clients.map((port) => `nats://${token}@127.0.0.1:${port}`).join(',')
+  return { natsUrl, nodes }
+}
+
+async function isHealthy(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined)
+  return response?.ok === true
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { FAULT_KINDS, TARGETS } from './faults.ts'
+import { parseOptions } from './options.ts'
+
+function options(...args: string[]): object {
+  const parsed = parseOptions(args, () => 0.5)
+  return 'problems' in parsed ? parsed.problems : parsed.options
+}
+
+test('everything has a default', () => {
+  expect(options()).toMatchObject({
+    turns: 500,
+    faults: 100,
+    seconds: undefined,
+    sessions: 20,
+    targets: TARGETS,
+    kinds: FAULT_KINDS,
+    natsServers: 1,
+    isKept: false,
+  })
+})
+
+test('what is struck, how, for how long and with which seed can be chosen', () => {
+  const args =
+    '--seconds 30 --kill nats,gateway --signal kill --sessions 6 --seed 9 --cluster --keep'
+  expect(options(...args.split(' '))).toMatchObject({
+    seconds: 30,
+    targets: ['gateway', 'nats'],
+    kinds: ['kill'],
+    sessions: 6,
+    seed: 9,
+    natsServers: 3,
+    isKept: true,
+  })
+})
+
+test('all that is wrong is said at once', () => {
+  expect(
+    options('--turns', '0', '--kill', 'gateway,router', '--signal', '', '--seconds', 'x'),
+  ).toEqual([
+    '--seconds excludes --turns and --faults: give one or the other',
+    '--turns must be a whole number from 1 to 4294967295, not "0"',
+    '--seconds must be a whole number from 1 to 86400, not "x"',
+    '--kill must be all or some of gateway, orchestrator, mcp-supervisor, llm-worker, nats, not "router"',
+    '--signal must be all or some of kill, term, stop, not ""',
+  ])
+  expect(options('--tunrs', '5')).toEqual([expect.stringContaining('--tunrs')])
+  expect(options('500')).toEqual([expect.stringContaining('500')])
+})
+
+test('help can be asked for', () => {
+  expect(parseOptions(['--help'])).toMatchObject({ isHelp: true })
+})

@@ -1,0 +1,104 @@
+import { quantile } from '../bench/quantile.ts'
+import type { Received } from './client.ts'
+import type { Fault } from './faults.ts'
+
+/** A fault that was done, and what ran at that moment. */
+export interface Struck {
+  readonly fault: Fault
+  /** Milliseconds of `performance.now()`. */
+  readonly at: number
+  /** Sessions, by number, in mid-turn: their turn was started and not done, by the clients' streams. */
+  readonly sessions: readonly number[]
+}
+
+/** What clients felt of one kind of fault on one target, in milliseconds. */
+export interface Pauses {
+  readonly faults: number
+  /** Of sessions in mid-turn, over all faults; also of those whose own processes were not struck. */
+  readonly samples: number
+  readonly p50: number
+  readonly p95: number
+  readonly max: number
+  /** The longest there should be. */
+  readonly goal: number
+}
+
+const WINDOW_MS = 15_000
+/** Who was silent for so long already when the fault came waits for the end of an earlier one. */
+const MOVING_MS = 1_000
+
+/**
+ * The longest that a session in mid-turn was silent after a fault, until the turn's end or 15 s later. A
+ * silence that begins after the next fault is not counted. `undefined`: it was silent before.
+ */
+export function longestPause(
+  received: readonly Received[],
+  at: number,
+  nextFaultAt = Number.POSITIVE_INFINITY,
+): number | undefined {
+  const first = firstAfter(received, at)
+  if (at - (received[first - 1]?.at ?? 0) > MOVING_MS) return undefined
+  let last = at
+  let longest = 0
+  for (let index = first; last < Math.min(nextFaultAt, at + WINDOW_MS); index++) {
+    const next = received[index]
+    const now = Math.min(next?.at ?? Number.POSITIVE_INFINITY, at + WINDOW_MS)
+    longest = Math.max(longest, now - last)
+    last = now
+    if (next?.event.type === 'turn' && next.event.payload.state === 'done') break
+  }
+  return longest
+}
+
+/** The pauses of every kind and target, as `kill gateway`. */
+export function summarizePauses(
+  struck: readonly Struck[],
+  sessions: readonly (readonly Received[])[],
+  natsServers: number,
+): Record<string, Pauses> {
+  const felt = struck.map(({ fault, at, sessions: running }, index) => ({
+    fault,
+    pauses: running.flatMap(
+      (number) => longestPause(sessions[number] ?? [], at, struck[index + 1]?.at) ?? [],
+    ),
+  }))
+  const groups = Object.groupBy(felt, ({ fault }) => `${fault.kind} ${fault.target}`)
+  const rows = Object.entries(groups).map(([name, group]) => {
+    const pauses = group.flatMap((each) => each.pauses)
+    const goals = group.map(({ fault }) => goalMs(fault, natsServers))
+    const row = {
+      faults: group.length,
+      samples: pauses.length,
+      p50: Math.round(quantile(pauses, 0.5)),
+      p95: Math.round(quantile(pauses, 0.95)),
+      max: Math.round(quantile(pauses, 1)),
+      goal: Math.max(...goals),
+    }
+    return [name, row] as const
+  })
+  return Object.fromEntries(rows.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** The longest silence that a client is promised. */
+function goalMs({ kind, target, downMs }: Fault, natsServers: number): number {
+  if (target === 'nats') return natsServers > 1 ? 10_000 : downMs + 6_000
+  if (kind === 'stop') return 8_000
+  const goals = {
+    gateway: 1_200,
+    orchestrator: 5_200,
+    'mcp-supervisor': 1_500,
+    'llm-worker': 2_000,
+  }
+  return goals[target]
+}
+
+/** Index of the first frame after a time. */
+function firstAfter(received: readonly Received[], at: number): number {
+  let [low, high] = [0, received.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((received[middle]?.at ?? 0) > at) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,94 @@
+import type { GuardedProcess } from 'mcp-host/process'
+import type { Violation } from './check/violation.ts'
+import type { Fault } from './faults.ts'
+
+/** How long a process may take to end by SIGTERM: a service drains for up to 25 s and is gone after 30. */
+const TERM_LIMIT_MS = 32_000
+
+/** One process of a service that is started again when it ends, as a keeper would. */
+export class Replica {
+  readonly name: string
+  readonly violations: Violation[] = []
+  readonly #start: () => Promise<GuardedProcess>
+  #process: GuardedProcess
+  #mayEnd = false
+  /** Being started again after an end of its own. */
+  #reviving: Promise<void> | undefined
+
+  private constructor(name: string, start: () => Promise<GuardedProcess>, first: GuardedProcess) {
+    this.name = name
+    this.#start = start
+    this.#process = first
+    this.#watch()
+  }
+
+  static async start(name: string, start: () => Promise<GuardedProcess>): Promise<Replica> {
+    return new Replica(name, start, await start())
+  }
+
+  /** Does a fault and what follows it; resolves when the process is at work again. */
+  async suffer({ kind, downMs }: Pick<Fault, 'kind' | 'downMs'>): Promise<void> {
+    await this.#reviving
+    const victim = this.#process
+    if (kind === 'stop') {
+      victim.signal('SIGSTOP')
+      await pause(downMs)
+      victim.signal('SIGCONT')
+      return
+    }
+    this.#mayEnd = true
+    victim.signal(kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
+    if (await isLate(victim.gone)) {
+      this.#report('does not stop', `SIGTERM did not end it within ${TERM_LIMIT_MS} ms`)
+      victim.signal('SIGKILL')
+      await victim.gone
+    }
+    await pause(downMs)
+    await this.#revive()
+  }
+
+  /** From here on it may end and stays so. */
+  release(): void {
+    this.#mayEnd = true
+  }
+
+  async #revive(): Promise<void> {
+    try {
+      this.#process = await this.#start()
+    } catch (error) {
+      // The next fault that strikes it tries again.
+      this.#report('does not start', String(error))
+      return
+    }
+    this.#mayEnd = false
+    this.#watch()
+  }
+
+  #watch(): void {
+    const watched = this.#process
+    void watched.exited.then(({ code, signal }) => {
+      if (this.#mayEnd) return
+      this.#report('ended by itself', signal ?? `exit code ${code}`)
+      this.#mayEnd = true
+      this.#reviving = watched.gone.then(() => this.#revive())
+    })
+  }
+
+  #report(rule: string, detail: string): void {
+    this.violations.push({ rule, where: this.name, detail })
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}
+
+async function isLate(gone: Promise<unknown>): Promise<boolean> {
+  using timer = new DisposableStack()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  timer.adopt(setTimeout(resolve, TERM_LIMIT_MS, true), clearTimeout)
+  // Awaited here: the timer is to run until then.
+  return await Promise.race([gone.then(() => false), promise])
+}

@@ -1,0 +1,217 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bus } from '@mcp-host/bus'
+import { connectBus } from '@mcp-host/bus'
+import type { LogEntry, SessionId } from '@mcp-host/contracts'
+import { checkJournal } from './check/check-journal.ts'
+import { checkSession } from './check/check-session.ts'
+import { checkTabs } from './check/check-tabs.ts'
+import { logStories } from './check/log-stories.ts'
+import type { Violation } from './check/violation.ts'
+import type { FaultKind, Target } from './faults.ts'
+import { planFaults, TARGETS } from './faults.ts'
+import type { Fleet } from './fleet.ts'
+import { startFleet } from './fleet.ts'
+import type { Struck } from './pauses.ts'
+import type { Report } from './report.ts'
+import { makeReport } from './report.ts'
+import { ChaosSession } from './session.ts'
+
+/** After the last fault every turn ends within this. */
+const LAST_TURNS_MS = 120_000
+const WATCHERS_MS = 30_000
+const PROGRESS_MS = 5_000
+/** A cluster of nats-server 2.15 that loses its leader in its first seconds loses its streams with it. */
+const YOUNG_CLUSTER_MS = 15_000
+/** When no turn ends for so long none ever will. */
+const STALLED_MS = 180_000
+
+export interface ChaosOptions {
+  readonly seed: number
+  readonly sessions: number
+  readonly targets: readonly Target[]
+  readonly kinds: readonly FaultKind[]
+  /** How many nats-servers keep the data together: 1 or 3. */
+  readonly natsServers: number
+  /** Goes on until so many turns have ended and so many faults have landed in mid-turn … */
+  readonly turns: number
+  readonly faults: number
+  /** … or, when it is given, for so long. */
+  readonly seconds?: number | undefined
+  /** Keep logs and streams also when nothing is wrong. */
+  readonly isKept: boolean
+  /** Tells a person how it goes. */
+  readonly say: (line: string) => void
+}
+
+/** Strikes processes while sessions chat, and checks all that every client saw. */
+export async function runChaos(options: ChaosOptions): Promise<Report> {
+  const { say, seed } = options
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-host-chaos-'))
+  say(`seed ${seed}; ${options.natsServers} nats-server and two of each service; logs in ${folder}`)
+  const report = await runIn(folder, options)
+  if (report.violations === 0 && !options.isKept) {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    return report
+  }
+  say(`logs, streams and the journal are kept in ${folder}`)
+  return { ...report, folder }
+}
+
+async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
+  const { seed, natsServers } = options
+  const startedAt = performance.now()
+  await using fleet = await startFleet({ folder, natsServers })
+  const stopChat = new AbortController()
+  await using stack = new AsyncDisposableStack()
+  const sessions = Array.from({ length: options.sessions }, (_, number) =>
+    stack.use(new ChaosSession({ seed, number, urls: fleet.urls, signal: stopChat.signal })),
+  )
+  const struck: Struck[] = []
+  const progress = setInterval(
+    () => options.say(progressLine(sessions, struck, fleet, startedAt)),
+    PROGRESS_MS,
+  )
+  stack.defer(() => clearInterval(progress))
+
+  if (natsServers > 1) await delay(YOUNG_CLUSTER_MS)
+  await strike(fleet, sessions, struck, options)
+  stopChat.abort()
+  const violations: Violation[] = []
+  const over = Promise.all(sessions.map((session) => session.over)).then(() => true)
+  if (!(await Promise.race([over, delay(LAST_TURNS_MS, false, { ref: false })]))) {
+    options.say(`some turns did not end within ${LAST_TURNS_MS} ms`)
+  }
+  for (const session of sessions) {
+    if (await session.settle(WATCHERS_MS)) continue
+    const detail = 'the watcher did not get as far as the user'
+    violations.push({ rule: 'tabs differ', where: session.name, detail })
+  }
+  const logs = await readLogs(fleet, sessions)
+  violations.push(...(await check(fleet, sessions, logs)))
+  await writeEvidence(folder, logs, violations)
+  const durationMs = performance.now() - startedAt
+  return makeReport({ options, sessions, struck, violations, logs, durationMs })
+}
+
+/** One fault after another until there were enough. */
+async function strike(
+  fleet: Fleet,
+  sessions: readonly ChaosSession[],
+  struck: Struck[],
+  { seed, targets, kinds, seconds, turns, faults }: ChaosOptions,
+): Promise<void> {
+  const endAt = performance.now() + (seconds ?? Number.POSITIVE_INFINITY) * 1_000
+  let progress = { turns: 0, at: performance.now() }
+  const isEnough = (): boolean => {
+    if (turnsDone(sessions) > progress.turns) {
+      progress = { turns: turnsDone(sessions), at: performance.now() }
+    } else if (performance.now() - progress.at > STALLED_MS) return true
+    if (seconds !== undefined) return performance.now() >= endAt
+    const landed = struck.filter((each) => each.sessions.length > 0).length
+    return turnsDone(sessions) >= turns && landed >= faults
+  }
+  const replicas = (target: Target): number => fleet.replicas(target).length
+  for (const fault of planFaults({ seed, targets, kinds, replicas })) {
+    await delay(Math.min(fault.pauseBeforeMs, Math.max(0, endAt - performance.now())))
+    if (isEnough()) return
+    const running = sessions.flatMap(({ client }, number) =>
+      client.check.running === undefined ? [] : [number],
+    )
+    struck.push({ fault, at: performance.now(), sessions: running })
+    await fleet.replicas(fault.target)[fault.replica]?.suffer(fault)
+  }
+}
+
+async function readLogs(
+  fleet: Fleet,
+  sessions: readonly ChaosSession[],
+): Promise<Map<ChaosSession, readonly LogEntry[]>> {
+  const silent = { info: () => {}, warn: () => {}, error: () => {} }
+  const { natsUrl: url, natsServers: replicas } = fleet
+  await using bus: Bus = await connectBus({ url, name: 'chaos', logger: silent, replicas })
+  const logs = new Map<ChaosSession, readonly LogEntry[]>()
+  for (const session of sessions) {
+    const id = session.client.start?.sessionId as SessionId | undefined
+    logs.set(session, id === undefined ? [] : await bus.sessions.read(id, 0))
+  }
+  return logs
+}
+
+async function check(
+  fleet: Fleet,
+  sessions: readonly ChaosSession[],
+  logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>,
+): Promise<Violation[]> {
+  const calls = [...logs.values()].flatMap((log) =>
+    [...logStories(log).values()].flatMap((story) => [...story.calls.values()]),
+  )
+  return [
+    ...known(sessions, fleet),
+    ...sessions.flatMap((session) => {
+      const { name, plans, client, tab } = session
+      const log = logs.get(session) ?? []
+      const record = { name, plans, accepted: client.accepted, stream: client.check, log }
+      const events = client.received.map(({ event }) => event)
+      return [
+        ...checkSession(record),
+        ...(tab === undefined
+          ? []
+          : checkTabs(
+              name,
+              events,
+              tab.received.map(({ event }) => event),
+            )),
+      ]
+    }),
+    ...checkJournal(await fleet.journal(), calls),
+  ]
+}
+
+/** What was found while it ran. */
+function known(sessions: readonly ChaosSession[], fleet: Fleet): Violation[] {
+  const clients = sessions.flatMap((session) => session.clients)
+  return [
+    ...TARGETS.flatMap((target) => fleet.replicas(target).flatMap(({ violations }) => violations)),
+    ...clients.flatMap(({ check: { violations } }) => violations),
+    ...sessions.flatMap(({ name, clients: own }) =>
+      own.flatMap(({ faults }) =>
+        faults.map((detail) => ({ rule: 'refused', where: name, detail })),
+      ),
+    ),
+  ]
+}
+
+function turnsDone(sessions: readonly ChaosSession[]): number {
+  return sessions.reduce((sum, session) => sum + session.turnsDone, 0)
+}
+
+function progressLine(
+  sessions: readonly ChaosSession[],
+  struck: readonly Struck[],
+  fleet: Fleet,
+  startedAt: number,
+): string {
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  const landed = struck.filter((each) => each.sessions.length > 0).length
+  const last = struck.at(-1)?.fault
+  const now = last === undefined ? '' : `, last ${last.kind} ${last.target}-${last.replica}`
+  return `${seconds} s: ${turnsDone(sessions)} turns, ${struck.length} faults (${landed} in mid-turn)${now}, ${known(sessions, fleet).length} violations`
+}
+
+async function writeEvidence(
+  folder: string,
+  logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>,
+  violations: readonly Violation[],
+): Promise<void> {
+  const write = (name: string, values: readonly unknown[]): Promise<void> =>
+    writeFile(join(folder, name), values.map((each) => JSON.stringify(each)).join('\n'))
+  await write('violations.jsonl', violations)
+  for (const [{ name, client, tab }, log] of logs) {
+    await write(`${name}-log.jsonl`, log)
+    await write(`${name}-stream.jsonl`, client.received)
+    if (tab !== undefined) await write(`${name}-tab.jsonl`, tab.received)
+  }
+}

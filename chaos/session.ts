@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { eventually } from '@mcp-host/testkit'
+import { StreamCheck } from './check/stream-check.ts'
+import { Client } from './client.ts'
+import type { PlannedTurn } from './planned-turn.ts'
+import { planTurn } from './planned-turn.ts'
+import type { Random } from './random.ts'
+import { between, seededRandom } from './random.ts'
+
+const LONGEST_THOUGHT_MS = 2_500
+
+export interface SessionOptions {
+  readonly seed: number
+  readonly number: number
+  /** Of all gateways. */
+  readonly urls: readonly string[]
+  /** No new message after it. */
+  readonly signal: AbortSignal
+}
+
+/** A user who chats, and on every third session a second one who only watches. */
+export class ChaosSession implements AsyncDisposable {
+  readonly name: string
+  readonly client: Client
+  /** Everything that was said, by message. */
+  readonly plans = new Map<string, PlannedTurn>()
+  /** What the watcher saw, once there is one. */
+  tab: Client | undefined
+  turnsDone = 0
+  /** Resolves when every turn of it has ended after the signal. */
+  readonly over: Promise<void>
+  readonly #random: Random
+
+  constructor({ seed, number, urls, signal }: SessionOptions) {
+    this.name = `s${number}`
+    this.#random = seededRandom(seed, this.name)
+    const check = new StreamCheck(this.name, this.plans)
+    this.client = new Client({ urls, first: number, check })
+    this.over = this.#chat(signal)
+    // A session that never begins shows in its turns.
+    if (number % 3 === 0) this.#watch(urls, number).catch(() => undefined)
+  }
+
+  get clients(): readonly Client[] {
+    return this.tab === undefined ? [this.client] : [this.client, this.tab]
+  }
+
+  /** Waits until the watcher has seen as much as the user; `false` when it does not. */
+  async settle(limitMs: number): Promise<boolean> {
+    const { tab, client } = this
+    if (tab === undefined) return true
+    const hasAll = (): boolean => tab.received.at(-1)?.event.id === client.received.at(-1)?.event.id
+    return eventually(hasAll, { limitMs }).catch(() => false)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.clients.map((each) => each[Symbol.asyncDispose]()))
+  }
+
+  async #chat(signal: AbortSignal): Promise<void> {
+    for (let number = 0; !signal.aborted;) {
+      // Sometimes a second message waits for the answer to the first.
+      const count = this.#random() < 0.2 ? 2 : 1
+      const said = Array.from({ length: count }, async () => {
+        const plan = planTurn(this.#random, this.name, number++)
+        this.plans.set(plan.id, plan)
+        await this.client.say(plan.id, plan.message)
+        this.turnsDone++
+      })
+      if (this.#random() < 0.15) void this.#lose(between(this.#random, 0, 1_500))
+      await Promise.all(said)
+      await delay(between(this.#random, 0, LONGEST_THOUGHT_MS))
+    }
+  }
+
+  async #lose(afterMs: number): Promise<void> {
+    await delay(afterMs)
+    this.client.drop()
+  }
+
+  async #watch(urls: readonly string[], first: number): Promise<void> {
+    const join = await eventually(() => this.client.start)
+    const check = new StreamCheck(`${this.name} (tab)`, this.plans)
+    this.tab = new Client({ urls, first: first + 1, check, join })
+  }
+}

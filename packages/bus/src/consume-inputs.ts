@@ -1,0 +1,78 @@
+import type { JetStreamClient, JsMsg } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { LogEntry } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import type { InputJobs, InputVerdict } from './bus.ts'
+import type { OnUnreadable } from './log-entries.ts'
+import { parseEntry } from './log-entries.ts'
+import { ACK_WAIT_MS, INPUTS_CONSUMER, SESSIONS_STREAM } from './streams.ts'
+
+/** How the broker names a message that it handed out. */
+const JOB = new RegExp(`^\\$JS\\.ACK\\.(\\S+\\.)?${SESSIONS_STREAM}\\.${INPUTS_CONSUMER}\\.\\S+$`)
+
+export interface InputsDeps {
+  readonly jetstream: JetStreamClient
+  readonly warn: (error: unknown, action: string) => void
+  readonly onUnreadable: OnUnreadable
+}
+
+export type InputHandler = (entry: LogEntry) => Promise<InputVerdict>
+
+/** Takes inputs from the broker until disposed. */
+export async function consumeInputs(deps: InputsDeps, handler: InputHandler): Promise<InputJobs> {
+  const consumer = await deps.jetstream.consumers.get(SESSIONS_STREAM, INPUTS_CONSUMER)
+  const held = new Set<string>()
+  const messages = await consumer.consume({
+    max_messages: 256,
+    expires: 5_000,
+    idle_heartbeat: 1_000,
+    // Else it first asks after the consumer when the broker is back, and if that fails pauses for 5 s.
+    bind: true,
+    callback: (message) => {
+      // The client's type leaves it out.
+      const { reply: job } = message as JsMsg & { readonly reply: string }
+      held.add(job)
+      void handleInput(deps, message, handler).finally(() => held.delete(job))
+    },
+  })
+  return {
+    held: () => Array.from(held),
+    async [Symbol.asyncDispose]() {
+      await messages.close()
+    },
+  }
+}
+
+/** Throws `invalid` when it is none of our jobs: it came from another process. */
+export function handBack(connection: NatsConnection, job: string): void {
+  if (!JOB.test(job)) throw new BusError('invalid', `"${job}" is no job of the orchestrators`)
+  if (!connection.isClosed()) connection.publish(job, '-NAK')
+}
+
+/** Never rejects. */
+async function handleInput(
+  { warn, onUnreadable }: InputsDeps,
+  message: JsMsg,
+  handler: InputHandler,
+): Promise<void> {
+  const { subject, seq, data, headers } = message
+  const time = Math.floor(message.info.timestampNanos / 1e6)
+  const entry = parseEntry({ subject, seq, time, data, headers }, onUnreadable)
+  if (entry === undefined || entry.kind === 'unreadable') {
+    // It will never be readable: it must not come back for ever.
+    return message.term('not readable')
+  }
+  // A handler that outlasts the bus does not keep the process.
+  const working = setInterval(() => message.working(), ACK_WAIT_MS / 3).unref()
+  let verdict: InputVerdict
+  try {
+    verdict = await handler(entry)
+  } catch (error) {
+    warn(error, 'handle input')
+    verdict = { retryMs: 1_000 }
+  } finally {
+    clearInterval(working)
+  }
+  if (verdict === 'done') message.ack()
+  else message.nak(verdict.retryMs)
+}

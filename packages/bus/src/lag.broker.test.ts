@@ -1,0 +1,97 @@
+import { newSessionId } from '@mcp-host/contracts'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import type { DirectBatchOptions, DirectMsgRequest, JetStreamManager } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimed, envelope, said } from '../test/facts.ts'
+import { Follower } from '../test/follower.ts'
+import { connectNats } from './connect.ts'
+import { NatsSessionLog } from './nats-session-log.ts'
+
+let broker: Broker
+let connection: NatsConnection
+let log: NatsSessionLog
+/** The replica that answers reads has nothing after this. */
+let replicaSeq = Infinity
+
+beforeAll(async () => {
+  broker = await startBroker()
+  await broker.connect()
+  connection = await connectNats(broker.url, 'lag')
+  const manager = lagging(await jetstreamManager(connection))
+  log = new NatsSessionLog({
+    connection,
+    jetstream: jetstream(connection),
+    manager,
+    warn: () => {},
+  })
+})
+afterAll(async () => {
+  await connection.close()
+  await broker[Symbol.asyncDispose]()
+})
+
+/** As of a cluster, where any replica may answer a read. */
+function lagging(manager: JetStreamManager): JetStreamManager {
+  const getBatch = (stream: string, { callback, ...options }: DirectBatchOptions) =>
+    manager.direct.getBatch(stream, {
+      ...options,
+      callback: (done, message) => {
+        if (done !== null || message.seq <= replicaSeq) callback?.(done, message)
+      },
+    })
+  const getMessage = async (stream: string, query: DirectMsgRequest) => {
+    const found = await manager.direct.getMessage(stream, query)
+    return found !== null && found.seq <= replicaSeq ? found : null
+  }
+  const direct = Object.create(manager.direct, {
+    getBatch: { value: getBatch },
+    getMessage: { value: getMessage },
+  })
+  return Object.create(manager, { direct: { value: direct } })
+}
+
+/** A log of four entries, of which the replica has two. */
+async function halfReplicated() {
+  const session = newSessionId()
+  const seqs: number[] = []
+  for (const fact of [said('a'), claimed('o'), said('b'), said('c')]) {
+    seqs.push((await log.append(session, fact, { envelope, messageId: `${seqs.length}` })).seq)
+  }
+  replicaSeq = seqs[1] ?? 0
+  return { session, seqs, last: seqs[3] ?? 0 }
+}
+
+test('a read gives what is known to be stored, though the replica lags', async () => {
+  const { session, seqs, last } = await halfReplicated()
+  const read = async (options: Parameters<typeof log.read>[2]) =>
+    (await log.read(session, 0, options)).map(({ seq }) => seq)
+  expect(await read({})).toEqual(seqs.slice(0, 2))
+  expect(await read({ through: last })).toEqual(seqs)
+  expect(await read({ through: last, limit: 3 })).toEqual(seqs.slice(0, 3))
+  expect(await read({ through: last, until: last - 1 })).toEqual(seqs.slice(0, 3))
+  expect(await read({ through: last - 1 })).toEqual(seqs.slice(0, 3))
+})
+
+test('a read does not wait for what is stored no more', async () => {
+  const { session, last } = await halfReplicated()
+  await log.purge(session)
+  expect(await log.read(session, 0, { through: last })).toEqual([])
+})
+
+test('the last sequence and the last turn event are the newest', async () => {
+  const { session, seqs, last } = await halfReplicated()
+  replicaSeq = 0
+  expect(await log.lastSequence(session)).toBe(last)
+  expect((await log.lastTurnEvent(session))?.seq).toBe(seqs[1])
+})
+
+test('a follower is given all that was stored when it came', async () => {
+  const { session, seqs } = await halfReplicated()
+  const follower = new Follower({ sessions: log }, session)
+  await eventually(() => follower.caughtUp > 0)
+  expect(follower.seqs).toEqual(seqs)
+  await follower.stop()
+})

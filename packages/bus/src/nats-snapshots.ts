@@ -1,0 +1,94 @@
+import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream'
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { headers } from '@nats-io/transport-node'
+import type { SessionId } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { isEndMark, keySubject, wholeSeconds } from './bucket-key.ts'
+import type { Blobs, Snapshots } from './bus.ts'
+import { isFinal } from './nats-error.ts'
+import { patiently } from './patience.ts'
+import { EXPIRY_NOTICE_MS } from './streams.ts'
+
+export const SNAPSHOT_BUCKET = 'SNAPSHOTS'
+
+/** What is larger is kept as a blob, whose key stands in its place: a message holds 1 MB. */
+const MAX_INLINE_BYTES = 900_000
+const BLOB_HEADER = 'Blob-Key'
+
+export interface SnapshotsDeps {
+  readonly connection: NatsConnection
+  readonly bucket: KV
+  readonly jetstream: JetStreamClient
+  readonly manager: JetStreamManager
+  readonly blobs: Blobs
+}
+
+/** The snapshots in a key-value bucket: one question to the broker, unlike an object store. */
+export class NatsSnapshots implements Snapshots {
+  readonly #deps: SnapshotsDeps
+
+  constructor(deps: SnapshotsDeps) {
+    this.#deps = deps
+  }
+
+  async put(session: SessionId, bytes: Uint8Array): Promise<void> {
+    if (bytes.length <= MAX_INLINE_BYTES) return this.#write(session, bytes)
+    const { blobs } = this.#deps
+    const before = await this.#blobKey(session)
+    const { key } = await blobs.put(bytes, { session })
+    await this.#write(session, new Uint8Array(), key)
+    if (before !== undefined) await blobs.remove(before)
+  }
+
+  async get(session: SessionId): Promise<Uint8Array | undefined> {
+    const message = await this.#last(session)
+    if (message === undefined) return undefined
+    const key = message.header.get(BLOB_HEADER)
+    if (key === '') return message.data
+    try {
+      return await this.#deps.blobs.get(key)
+    } catch (error) {
+      // Replaced meanwhile: who begins without a snapshot reads more, and misses nothing.
+      if (BusError.from(error).code === 'not-found') return undefined
+      throw error
+    }
+  }
+
+  async remove(session: SessionId): Promise<void> {
+    const key = await this.#blobKey(session)
+    const options = { ttl: wholeSeconds(EXPIRY_NOTICE_MS) }
+    await this.#patiently(() => this.#deps.bucket.purge(session, options))
+    if (key !== undefined) await this.#deps.blobs.remove(key)
+  }
+
+  async #write(session: SessionId, bytes: Uint8Array, key?: string): Promise<void> {
+    const marked = headers()
+    if (key !== undefined) marked.set(BLOB_HEADER, key)
+    const subject = keySubject(SNAPSHOT_BUCKET, session)
+    const options = { headers: marked, timeout: 2_000 }
+    await this.#patiently(() => this.#deps.jetstream.publish(subject, bytes, options))
+  }
+
+  async #blobKey(session: SessionId): Promise<string | undefined> {
+    return (await this.#last(session))?.header.get(BLOB_HEADER) || undefined
+  }
+
+  async #last(session: SessionId): Promise<StoredMsg | undefined> {
+    const query = { last_by_subj: keySubject(SNAPSHOT_BUCKET, session) }
+    const message = await this.#patiently(() =>
+      // Of any replica: an older snapshot is as good.
+      this.#deps.manager.direct.getMessage(`KV_${SNAPSHOT_BUCKET}`, query),
+    )
+    return message === null || isEndMark(message) ? undefined : message
+  }
+
+  #patiently<T>(act: () => Promise<T>): Promise<T> {
+    return patiently(act, {
+      connection: this.#deps.connection,
+      isHopeless: isFinal,
+      report: (cause) =>
+        new BusError('unavailable', 'the snapshots cannot be reached; try again', { cause }),
+    })
+  }
+}

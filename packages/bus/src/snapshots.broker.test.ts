@@ -1,0 +1,68 @@
+import { newSessionId } from '@mcp-host/contracts'
+import type { Broker } from '@mcp-host/testkit'
+import { startBroker } from '@mcp-host/testkit'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { millis } from '@nats-io/transport-node'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Bus } from './bus.ts'
+import { connectNats } from './connect.ts'
+
+let broker: Broker
+let bus: Bus
+
+beforeEach(async () => {
+  broker = await startBroker()
+  bus = await broker.connect()
+})
+afterEach(() => broker[Symbol.asyncDispose]())
+
+const SMALL = new Uint8Array(600_000).fill(1)
+const LARGE = new Uint8Array(2_500_000).fill(2)
+
+const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
+  one !== undefined && Buffer.compare(one, other) === 0
+
+test('the newest snapshot of a session comes back as it was, whatever its size', async () => {
+  const [session, another] = [newSessionId(), newSessionId()]
+  const reader = await broker.connect()
+  expect(await reader.snapshots.get(session)).toBeUndefined()
+  await bus.snapshots.put(another, new Uint8Array(1))
+  for (const bytes of [SMALL, LARGE, SMALL.subarray(1), LARGE.subarray(1)]) {
+    await bus.snapshots.put(session, bytes)
+    expect(isSame(await reader.snapshots.get(session), bytes)).toBe(true)
+  }
+  expect(await reader.snapshots.get(another)).toHaveLength(1)
+})
+
+test('a snapshot that is removed is gone, and one that was never there too', async () => {
+  for (const bytes of [SMALL, LARGE]) {
+    const session = newSessionId()
+    await bus.snapshots.put(session, bytes)
+    await bus.snapshots.remove(session)
+    await bus.snapshots.remove(session)
+    expect(await bus.snapshots.get(session)).toBeUndefined()
+  }
+})
+
+test('large snapshots leave nothing behind', async () => {
+  await using connection = await connectNats(broker.url, 'outside')
+  const { streams } = await jetstreamManager(connection)
+  const stored = async () => (await streams.info('OBJ_BLOB')).state.bytes
+  const session = newSessionId()
+  for (let round = 0; round < 3; round++) await bus.snapshots.put(session, LARGE)
+  expect(await stored()).toBeLessThan(1.5 * LARGE.length)
+  await bus.snapshots.remove(session)
+  expect(await stored()).toBeLessThan(10_000)
+})
+
+test('a snapshot outlasts a broker that is killed and started again, and is kept for 30 days', async () => {
+  const session = newSessionId()
+  await broker.kill()
+  const storing = bus.snapshots.put(session, SMALL)
+  await broker.start()
+  await storing
+  expect(isSame(await bus.snapshots.get(session), SMALL)).toBe(true)
+  await using connection = await connectNats(broker.url, 'age')
+  const { config } = await (await jetstreamManager(connection)).streams.info('KV_SNAPSHOTS')
+  expect(millis(config.max_age)).toBe(30 * 86_400_000)
+})

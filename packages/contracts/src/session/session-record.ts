@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { SessionId } from '../ids.ts'
+import { ModelUsage } from '../model/content.ts'
+
+/** What is known of a session without reading its log. Written by the orchestrators. */
+export const SessionRecord = z.object({
+  id: SessionId,
+  /** Who wrote the first message. */
+  owner: z.string(),
+  title: z.string(),
+  /** Whether a user chose the title; else it is the beginning of the first message. */
+  isTitled: z.boolean(),
+  /** Epoch milliseconds. */
+  createdAt: z.number(),
+  /** Of the last message or turn. */
+  updatedAt: z.number(),
+  /** User messages on all branches. */
+  messages: z.number().int().nonnegative(),
+  /** What all turns took, by model. */
+  usage: z.array(ModelUsage),
+  /** `deleted`: its log is gone; the record stays for a while, so that nobody writes it anew. */
+  state: z.enum(['active', 'deleted']),
+})
+export type SessionRecord = z.infer<typeof SessionRecord>

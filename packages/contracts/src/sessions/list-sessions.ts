@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { defineCall } from '../contract.ts'
+import { SessionRecord } from '../session/session-record.ts'
+
+/** The sessions of whoever asks (the envelope's principal), the newest first. */
+export const listSessions = defineCall('session.list', {
+  answeredBy: 'group',
+  request: z.object({
+    limit: z.number().int().min(1).max(100),
+    /** `next` of the page before. */
+    before: z.string().optional(),
+  }),
+  reply: z.object({
+    sessions: z.array(SessionRecord),
+    /** Absent on the last page. */
+    next: z.string().optional(),
+  }),
+})

@@ -1,0 +1,105 @@
+import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { HistoryMessage, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
+import { BusError, newEnvelope } from '@mcp-host/contracts'
+
+/** Of the bus what the HTTP API uses, on one log in memory, with an orchestrator that only answers calls. */
+export class FakeBus {
+  readonly entries: LogEntry[] = []
+  readonly calls: { readonly subject: string; readonly request: unknown }[] = []
+  /** Answers of calls by their subjects; an error is thrown. */
+  readonly replies = new Map<string, unknown>()
+  isDeleted = false
+  /** What appending and calling fail with. */
+  fault: BusError | undefined
+  readonly #listeners = new Set<() => void>()
+
+  readonly sessions = {
+    append: async (session: SessionId, fact: LogFact, { messageId }: { messageId: string }) => {
+      if (this.fault !== undefined) throw this.fault
+      return this.store(session, fact, messageId)
+    },
+    read: async (_: SessionId, after: number) => this.entries.filter(({ seq }) => seq > after),
+    lastTurnEvent: async () => this.entries.findLast(({ kind }) => kind === 'turn'),
+    lastSequence: async () => this.entries.at(-1)?.seq ?? 0,
+    follow: (_: SessionId, options: { after: number; signal: AbortSignal }) =>
+      this.#follow(options),
+  }
+
+  readonly directory = {
+    get: async () => (this.isDeleted ? { record: { state: 'deleted' }, revision: 1 } : undefined),
+  }
+
+  /** Ids of what was appended, as long as the broker remembers them. */
+  readonly #ids = new Map<string, number>()
+
+  async call({ subject }: { subject: string }, _: unknown, request: unknown): Promise<unknown> {
+    this.calls.push({ subject, request })
+    if (this.fault !== undefined) throw this.fault
+    const set = this.replies.get(subject)
+    if (set instanceof Error) throw set
+    const reply = subject === 'session.history' ? this.#history(request) : set
+    if (reply === undefined) throw new BusError('not-found', `${subject}: no such session`)
+    return reply
+  }
+
+  /** Only what is used of it. */
+  asBus(): Bus {
+    return this as unknown as Bus
+  }
+
+  store(
+    session: SessionId,
+    fact: LogFact,
+    messageId?: string,
+  ): { seq: number; duplicate: boolean } {
+    const known = this.#ids.get(messageId ?? '')
+    if (known !== undefined) return { seq: known, duplicate: true }
+    const seq = this.entries.length + 1
+    this.entries.push({ ...fact, session, seq, time: seq, envelope: newEnvelope('local') })
+    if (messageId !== undefined) this.#ids.set(messageId, seq)
+    for (const wake of this.#listeners) wake()
+    return { seq, duplicate: false }
+  }
+
+  /** As the broker does after a while. */
+  forgetIds(): void {
+    this.#ids.clear()
+  }
+
+  async *#follow(options: { after: number; signal: AbortSignal }): AsyncGenerator<FollowItem> {
+    const { signal } = options
+    let { after } = options
+    while (!signal.aborted) {
+      for (const entry of this.entries.filter(({ seq }) => seq > after)) {
+        after = entry.seq
+        yield { type: 'entry', entry }
+      }
+      yield { type: 'caught-up' }
+      if (this.entries.length > after) continue
+      await new Promise<void>((resolve) => {
+        this.#listeners.add(resolve)
+        signal.addEventListener('abort', () => resolve())
+        if (signal.aborted) resolve()
+      })
+    }
+  }
+
+  /** One message of the log, or what the test says. */
+  #history(request: unknown): unknown {
+    const { only } = request as { only?: string }
+    if (only === undefined) return this.replies.get('session.history')
+    const input = this.entries.find((entry) => entry.kind === 'input' && entry.fact.id === only)
+    if (input?.kind !== 'input') return undefined
+    const isDone = this.entries.some(
+      ({ kind, fact }) => kind === 'turn' && fact.type === 'turn-done' && fact.turn === input.seq,
+    )
+    const message: HistoryMessage = {
+      id: only,
+      role: 'user',
+      createdAt: input.time,
+      content: input.fact.text,
+      metadata: { messageId: only, state: isDone ? 'done' : 'running' },
+    }
+    return { messages: [message] }
+  }
+}

@@ -1,0 +1,77 @@
+import { HistoryMessage, SessionRecord } from '@mcp-host/contracts'
+import {
+  ContentBlocks,
+  Failure,
+  Outcome,
+  Tokens,
+  TokensByModel,
+  WholeResult,
+  WORDS,
+} from '../projection/answer-parts.ts'
+import { describeFields } from '../projection/describe-fields.ts'
+
+export const Session = describeFields(SessionRecord.extend({ usage: TokensByModel }), {
+  id: 'A secret: who knows it may read and write the session.',
+  owner: 'Who began it.',
+  title: 'The one a user gave it, else the beginning of its first message.',
+  isTitled: 'Whether a user chose the title.',
+  createdAt: 'Epoch milliseconds.',
+  updatedAt: 'When the last message or turn came, in epoch milliseconds.',
+  messages: 'How many user messages it has, on all branches.',
+  usage: 'What all turns took, by model.',
+  state: '`active`: those that were deleted are not shown.',
+}).meta({ id: 'Session', description: 'What is known of a session.' })
+
+const { data, metadata } = HistoryMessage.shape
+
+const Data = describeFields(
+  data.unwrap().extend({
+    content: ContentBlocks.optional(),
+    error: Failure.optional(),
+    blob: WholeResult.optional(),
+  }),
+  {
+    arguments: `${WORDS.arguments} A text that says so when they are too large to be shown.`,
+    outcome: `Absent while there is no result. ${WORDS.toolOutcome}`,
+    content: 'MCP content blocks; a text that says so when they are too large to be shown.',
+    structuredContent: `${WORDS.structuredContent} Absent when it is too large to be shown.`,
+    error: WORDS.toolError,
+    blob: WholeResult.description ?? '',
+    durationMs: WORDS.durationMs,
+  },
+)
+
+const Metadata = describeFields(
+  metadata.extend({
+    outcome: Outcome.optional(),
+    error: Failure.optional(),
+    usage: Tokens.optional(),
+  }),
+  {
+    messageId: 'Id of the user message whose turn it belongs to.',
+    branches:
+      'Of a user message: ids of all that stand in its place, itself included, the oldest first; absent when it stands there alone.',
+    state:
+      'Of a user message: how its turn stands. `queued`: not begun; `waiting`: for a permission of the user.',
+    outcome: `Of a user message whose turn is \`done\`. ${WORDS.turnOutcome}`,
+    error: 'Of a user message: why its turn failed; of an answer: why it is not complete.',
+    reasoning: "Of an answer: the model's reasoning.",
+    provider: 'Of an answer: who runs the model.',
+    model: 'Of an answer: the name of the model there.',
+    usage: `Of an answer. ${Tokens.description ?? ''}`,
+  },
+)
+
+export const Message = describeFields(
+  HistoryMessage.extend({ data: Data.optional(), metadata: Metadata }),
+  {
+    id: "A user message's own id, else one made by the host.",
+    role: '`assistant`: the model; `tool`: a call of a tool; `system`: a note of the host about the turn.',
+    createdAt: 'Epoch milliseconds.',
+    content: 'The text; absent of tools, and of an answer that is only reasoning.',
+    data: 'Of a tool: its arguments, and its result once there is one.',
+    toolName: `Of a tool: ${WORDS.toolName}`,
+    kind: 'Of answers and tools: `start` while a tool has no result, else `complete`. `progress` is not used yet.',
+    metadata: 'What else is known of it.',
+  },
+).meta({ id: 'Message', description: 'One message of a conversation.' })

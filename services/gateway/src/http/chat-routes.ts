@@ -1,0 +1,353 @@
+import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { Cursor, Envelope, SessionId, UserMessage } from '@mcp-host/contracts'
+import {
+  AnswerUp,
+  BusError,
+  CancelUp,
+  cursorAfter,
+  formatCursor,
+  MessageUp,
+  newEnvelope,
+  RegenerateUp,
+} from '@mcp-host/contracts'
+import { requestFields } from '@mcp-host/service'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { SseEvent } from '../projection/sse-event.ts'
+import { turnOf } from '../projection/sse-turn.ts'
+import { parseFrameId, sseFrames } from '../projection/sse.ts'
+import { findStored, getMessage } from '../session/find-message.ts'
+import { followSession, newestTurn } from '../session/follow-session.ts'
+import { QueueTeller } from '../session/queue-teller.ts'
+import { QueueView } from '../session/queue-view.ts'
+import { storeAnswer } from '../session/store-answer.ts'
+import { storeCancel } from '../session/store-cancel.ts'
+import { storeMessage } from '../session/store-message.ts'
+import type { Api, ApiDeps } from './api.ts'
+import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
+import type { Follow } from './event-stream.ts'
+import { sendEvents } from './event-stream.ts'
+
+const { text, id, replaces } = MessageUp.shape.payload.shape
+
+const EventId = z
+  .string()
+  .transform((given, context) => {
+    const place = parseFrameId(given)
+    if (place !== undefined) return place
+    context.addIssue({ code: 'custom', message: 'must be the id of an event' })
+    return z.NEVER
+  })
+  .optional()
+
+const stream = {
+  200: {
+    description: 'Each event has an `id`, its place in the session, and as `data` this.',
+    content: { 'text/event-stream': { schema: SseEvent } },
+  },
+}
+
+const turnDescription =
+  'The stream begins once the message is stored, and ends with the `done` of its turn. Leaving it cancels nothing: go on with `GET /api/chat/session/{id}/events`. The same `id` again gives the same turn, from its beginning.'
+
+/** Messages, their answers as they are written, and what else a user says to a turn. */
+export function addChatRoutes(api: Api, deps: ApiDeps): void {
+  const { bus, logger } = deps
+  const tags = ['chat']
+
+  /** Stores a message, unless it is there already, and answers with its turn. */
+  async function serveTurn(
+    reply: FastifyReply,
+    session: SessionId,
+    ownId: string | undefined,
+    {
+      envelope,
+      isSame,
+      message,
+    }: {
+      envelope: Envelope
+      /** Whether a message that has the id already is this one. */
+      isSame: (stored: UserMessage) => boolean
+      message: () => Promise<Omit<UserMessage, 'id'>>
+    },
+  ): Promise<void> {
+    const sentAt = performance.now()
+    const messageId = ownId ?? crypto.randomUUID()
+    const known = ownId === undefined ? undefined : await findStored(bus, session, ownId, envelope)
+    if (known !== undefined && !isSame(known.fact)) {
+      const words = 'id: another message of this session has it; give each its own'
+      throw new BusError('conflict', words, { field: 'id' })
+    }
+    const { queue, before } = await readQueue(bus, session)
+    let seq = known?.seq
+    if (seq === undefined) {
+      queue.checkRoom()
+      const stored = { id: messageId, ...(await message()) }
+      const options = { envelope, about: { component: 'http' } }
+      // What fails after this is not told: the message is accepted.
+      ;({ seq } = await storeMessage(deps, session, stored, options))
+    }
+    await follow(reply, session, cursorAfter(seq - 1), {
+      envelope,
+      queueAfter: before,
+      messageId,
+      onText: () => {
+        if (known === undefined) deps.events.firstText((performance.now() - sentAt) / 1_000)
+      },
+    })
+  }
+
+  /** Answers with a session's stream; with a message only with what is about it. */
+  async function follow(
+    reply: FastifyReply,
+    session: SessionId,
+    start: Cursor,
+    {
+      envelope,
+      queueAfter,
+      messageId,
+      skip = 0,
+      onText,
+      place,
+    }: {
+      envelope: Envelope
+      /** The log after this sequence tells which messages wait. */
+      queueAfter: number
+      messageId?: string
+      /** So many frames of the first event were sent before. */
+      skip?: number
+      onText?: () => void
+      /** Told before anything else as where the stream begins. */
+      place?: string
+    },
+  ): Promise<void> {
+    const frames: Follow = async function* (signal, aside) {
+      using queue = new QueueTeller((item) => {
+        // Of one message: that others come first. It may be over when this comes.
+        const { waiting, current } = queue.view
+        const isTold =
+          messageId === undefined || (waiting.includes(messageId) && current !== messageId)
+        if (isTold) for (const frame of sseFrames(item)) aside(frame)
+      })
+      const watch = { after: queueAfter, item: (item: FollowItem) => queue.item(item) }
+      const all = followSession(bus, session, start, { envelope, signal, watch })
+      let left = skip
+      let hasText = false
+      for await (const event of messageId === undefined ? all : turnOf(all, messageId)) {
+        if (event.type === 'text' && !hasText) onText?.()
+        hasText ||= event.type === 'text'
+        yield* sseFrames(event).slice(left)
+        left = 0
+      }
+    }
+    await sendEvents(deps, reply, frames, place)
+  }
+
+  api.post(
+    '/session/:id/message',
+    {
+      schema: {
+        tags,
+        operationId: 'sendMessage',
+        summary: 'Say something and get the answer as it is written',
+        description: turnDescription,
+        params: SessionParams,
+        body: z.object({
+          message: text.meta({ minLength: 1 }),
+          id: id.describe('Your own id of the message; a new one if you give none.'),
+          replaces: replaces.describe(
+            'Id of an earlier message to be said differently: another branch begins in its place.',
+          ),
+        }),
+        response: { ...stream, ...faults(400, 404, 409, 413, 415, 429, 503, 504) },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const envelope = newEnvelope('local')
+      await checkNotDeleted(bus, params.id)
+      await serveTurn(reply, params.id, body.id, {
+        envelope,
+        isSame: (stored) => stored.text === body.message && stored.replaces === body.replaces,
+        async message() {
+          if (body.replaces === undefined) return { text: body.message }
+          await getMessage(bus, params.id, body.replaces, { envelope, field: 'replaces' })
+          return { text: body.message, replaces: body.replaces }
+        },
+      })
+    },
+  )
+
+  api.post(
+    '/session/:id/regenerate',
+    {
+      schema: {
+        tags,
+        operationId: 'regenerate',
+        summary: 'Get another answer to a message',
+        description: turnDescription,
+        params: SessionParams,
+        body: RegenerateUp.shape.payload,
+        response: { ...stream, ...faults(400, 404, 409, 413, 415, 429, 503, 504) },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const envelope = newEnvelope('local')
+      await checkNotDeleted(bus, params.id)
+      await serveTurn(reply, params.id, body.id, {
+        envelope,
+        isSame: ({ replaces: other }) => other === body.messageId,
+        async message() {
+          const { messageId } = body
+          const { content = '' } = await getMessage(bus, params.id, messageId, {
+            envelope,
+            field: 'messageId',
+          })
+          return { text: content, replaces: messageId }
+        },
+      })
+    },
+  )
+
+  api.get(
+    '/session/:id/events',
+    {
+      // Looking at it would begin it.
+      exposeHeadRoute: false,
+      schema: {
+        tags,
+        operationId: 'followSession',
+        summary: 'Follow a session',
+        description:
+          'Goes on until you leave; made for `EventSource`. Without an id it begins with the running turn, or with what is new.',
+        params: SessionParams,
+        querystring: z.object({ after: EventId.describe('Id of the last event you have.') }),
+        headers: z.looseObject({
+          'last-event-id': EventId.describe('As `after`, which it wins over; browsers send it.'),
+        }),
+        response: { ...stream, ...faults(400, 404) },
+      },
+    },
+    async ({ params, query, headers }, reply) => {
+      const envelope = newEnvelope('local')
+      const place = headers['last-event-id'] ?? query.after
+      const open = async () => {
+        await checkNotDeleted(bus, params.id)
+        const isBeyond =
+          place !== undefined && place.cursor.seq > (await bus.sessions.lastSequence(params.id))
+        if (!isBeyond) return newestTurn(bus, params.id)
+        const field = headers['last-event-id'] === undefined ? 'after' : 'Last-Event-ID'
+        const message = `${field} is not an event of this session; come back without it`
+        throw new BusError('invalid', message, { field })
+      }
+      const opened = await open().catch((error: unknown) => BusError.from(error))
+      if (opened instanceof BusError) {
+        if (!opened.retryable) throw opened
+        // Browsers come back after a stream that ends, and never after another status.
+        return sendEvents(deps, reply, () => failing(opened))
+      }
+      const about = { envelope, queueAfter: opened.before }
+      if (place !== undefined) {
+        const { cursor, skip } = place
+        return follow(reply, params.id, cursor, { ...about, skip })
+      }
+      const { cursor } = opened
+      await follow(reply, params.id, cursor, { ...about, place: formatCursor(cursor) })
+    },
+  )
+
+  api.post(
+    '/session/:id/abort',
+    {
+      schema: {
+        tags,
+        operationId: 'abortTurn',
+        summary: 'End a turn, or withdraw a message whose turn has not begun',
+        params: SessionParams,
+        body: CancelUp.shape.payload,
+        response: {
+          202: jsonAnswer('It will end.', z.object({ messageId: z.string() })),
+          ...faults(400, 404, 409, 413, 415, 503, 504),
+        },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const envelope = newEnvelope('local')
+      await checkNotDeleted(bus, params.id)
+      const messageId = await messageToEnd(bus, params.id, body.messageId, envelope)
+      const { duplicate } = await storeCancel(bus, params.id, messageId, envelope)
+      if (!duplicate) deps.events.cancelAccepted()
+      const { id: sessionId } = params
+      const fields = { ...requestFields(envelope), component: 'http', sessionId, messageId }
+      logger.info({ ...fields, action: 'cancel' }, 'cancel accepted')
+      return reply.code(202).send({ messageId })
+    },
+  )
+
+  api.post(
+    '/session/:id/answer',
+    {
+      schema: {
+        tags,
+        operationId: 'answerQuestion',
+        summary: 'Answer a question of a tool, or allow a tool to be called',
+        description:
+          'The question came as a `thinking` event with `input`. The first answer counts. A form is checked by its `requestedSchema`; one that does not fit leaves the question open.',
+        params: SessionParams,
+        body: AnswerUp.shape.payload,
+        response: {
+          202: jsonAnswer('It is the first one.', z.object({ id: z.string() })),
+          ...faults(400, 404, 413, 415, 503),
+        },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const envelope = newEnvelope('local')
+      await checkNotDeleted(bus, params.id)
+      await storeAnswer(bus, params.id, body, envelope)
+      const { id: sessionId } = params
+      const fields = { ...requestFields(envelope), component: 'http', sessionId }
+      const { id: question, action: answer } = body
+      logger.info({ ...fields, action: 'answer', question, answer }, 'answer accepted')
+      return reply.code(202).send({ id: question })
+    },
+  )
+}
+
+function failing(error: Error): AsyncIterable<never> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) }
+}
+
+/** Which messages wait; the log before the sequence says nothing of it. */
+async function readQueue(
+  bus: Bus,
+  session: SessionId,
+): Promise<{ queue: QueueView; before: number }> {
+  const queue = new QueueView()
+  const [{ before }, through] = await Promise.all([
+    newestTurn(bus, session),
+    bus.sessions.lastSequence(session),
+  ])
+  for (const entry of await bus.sessions.read(session, before, { through })) queue.entry(entry)
+  return { queue, before }
+}
+
+/** The message whose turn a client means. Throws `conflict` when it is over, or none runs. */
+async function messageToEnd(
+  bus: Bus,
+  session: SessionId,
+  messageId: string | undefined,
+  envelope: Envelope,
+): Promise<string> {
+  const { queue } = await readQueue(bus, session)
+  if (messageId === undefined) {
+    if (queue.current !== undefined) return queue.current
+    throw new BusError('conflict', 'nothing runs in this session')
+  }
+  const isOver =
+    queue.stateOf(messageId) === undefined
+      ? (await getMessage(bus, session, messageId, { envelope, field: 'messageId' })).metadata
+          .state === 'done'
+      : queue.stateOf(messageId) === 'over'
+  if (!isOver) return messageId
+  throw new BusError('conflict', 'messageId: its turn is over', { field: 'messageId' })
+}

@@ -1,0 +1,24 @@
+import type { Bus } from '@mcp-host/bus'
+import type { Logger } from '@mcp-host/service'
+import { Registry } from 'prom-client'
+import { gatewayEvents } from '../events.ts'
+import { buildApp } from './app.ts'
+
+/** The description of the HTTP API, as a gateway serves it. Starts nothing. */
+export async function openApiDocument(): Promise<object> {
+  const metrics = new Registry()
+  const app = await buildApp(
+    {
+      // No request comes, so nobody uses them.
+      bus: {} as Bus,
+      logger: {} as Logger,
+      events: gatewayEvents(metrics),
+      draining: AbortSignal.any([]),
+      operations: { service: 'gateway', metrics, ready: async () => undefined },
+      onSocket: () => undefined,
+    },
+    { allowedOrigins: [] },
+  )
+  await app.ready()
+  return app.swagger()
+}

@@ -1,0 +1,183 @@
+import type { CallContract } from '@mcp-host/contracts'
+import {
+  BusError,
+  deleteSession,
+  getSession,
+  listSessions,
+  MessageUp,
+  newEnvelope,
+  newSessionId,
+  renameSession,
+  sessionHistory,
+  SessionId,
+} from '@mcp-host/contracts'
+import { z } from 'zod'
+import { Message, Session } from './answers.ts'
+import type { Api, ApiDeps } from './api.ts'
+import { CALL_TIMEOUT_MS, faults, jsonAnswer, SessionParams } from './api.ts'
+
+const MAX_TITLE_LENGTH = 200
+
+const Title = MessageUp.shape.payload.shape.text
+  .refine((title) => title.length <= MAX_TITLE_LENGTH, {
+    error: `must not be longer than ${MAX_TITLE_LENGTH} characters`,
+  })
+  .meta({ minLength: 1, maxLength: MAX_TITLE_LENGTH })
+
+const Page = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+  before: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('`next` of the page before; without it the first page.'),
+})
+
+const next = z.string().optional().describe('`before` of the next page; absent on the last one.')
+
+/** Sessions and what was said in them. */
+export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
+  const tags = ['sessions']
+
+  /** Asks an orchestrator. */
+  async function ask<Request, Reply>(
+    contract: CallContract<string, Request, Reply>,
+    request: Request,
+  ): Promise<Reply> {
+    const options = { envelope: newEnvelope('local'), timeoutMs: CALL_TIMEOUT_MS }
+    try {
+      return await bus.call(contract, {}, request, options)
+    } catch (error) {
+      const { code, message, field } = BusError.from(error)
+      // The field has another name here.
+      if (field === 'session') throw new BusError(code, message, { field: 'id' })
+      throw error
+    }
+  }
+
+  api.post(
+    '/session',
+    {
+      schema: {
+        tags,
+        operationId: 'createSession',
+        summary: 'Begin a session',
+        description:
+          'Without a title it is not known before its first message: until then it is not listed, has no history and cannot be renamed or deleted (404).',
+        body: z.object({ title: Title.optional() }).prefault({}),
+        response: {
+          201: jsonAnswer(
+            'The new session. Its id is a secret: who knows it may read and write the session.',
+            z.object({
+              sessionId: SessionId,
+              session: Session.optional().describe('With a title.'),
+            }),
+          ),
+          ...faults(400, 413, 415, 503, 504),
+        },
+      },
+    },
+    async ({ body: { title } }, reply) => {
+      const session = newSessionId()
+      const record =
+        title === undefined
+          ? {}
+          : {
+              session: await ask(renameSession, { session, title, create: true }),
+            }
+      return reply.code(201).send({ sessionId: session, ...record })
+    },
+  )
+
+  api.get(
+    '/sessions',
+    {
+      schema: {
+        tags,
+        operationId: 'listSessions',
+        summary: 'List the sessions, the newest first',
+        querystring: Page,
+        response: {
+          200: jsonAnswer('A page of them.', z.object({ sessions: z.array(Session), next })),
+          ...faults(400, 503, 504),
+        },
+      },
+    },
+    async ({ query: { limit, before } }) =>
+      ask(listSessions, { limit, ...(before === undefined ? {} : { before }) }),
+  )
+
+  api.get(
+    '/session/:id',
+    {
+      schema: {
+        tags,
+        operationId: 'getSession',
+        summary: 'What is known of a session',
+        params: SessionParams,
+        response: { 200: jsonAnswer('It.', Session), ...faults(400, 404, 503, 504) },
+      },
+    },
+    async ({ params: { id } }) => ask(getSession, { session: id }),
+  )
+
+  api.patch(
+    '/session/:id',
+    {
+      schema: {
+        tags,
+        operationId: 'renameSession',
+        summary: 'Give a session a title',
+        params: SessionParams,
+        body: z.object({ title: Title }),
+        response: {
+          200: jsonAnswer('The session.', Session),
+          ...faults(400, 404, 413, 415, 503, 504),
+        },
+      },
+    },
+    async ({ params: { id }, body: { title } }) => ask(renameSession, { session: id, title }),
+  )
+
+  api.delete(
+    '/session/:id',
+    {
+      schema: {
+        tags,
+        operationId: 'deleteSession',
+        summary: 'Delete a session: end what runs in it and erase all of it',
+        params: SessionParams,
+        response: {
+          204: z.undefined().describe('It is gone.'),
+          ...faults(400, 404, 503, 504),
+        },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      await ask(deleteSession, { session: id })
+      return reply.code(204).send()
+    },
+  )
+
+  api.get(
+    '/session/:id/messages',
+    {
+      schema: {
+        tags,
+        operationId: 'listMessages',
+        summary: 'What was said, on the newest branch',
+        description:
+          'In whole turns, the oldest first. `limit` counts turns. A turn that is not `done` is here so far as it is stored; the stream of events has all of it.',
+        params: SessionParams,
+        querystring: Page,
+        response: {
+          200: jsonAnswer('A page of it.', z.object({ messages: z.array(Message), next })),
+          ...faults(400, 404, 503, 504),
+        },
+      },
+    },
+    async ({ params: { id }, query: { limit, before } }) =>
+      ask(sessionHistory, { session: id, limit, ...(before === undefined ? {} : { before }) }),
+  )
+}

@@ -1,0 +1,59 @@
+import { BlobReference, ErrorInfo, ModelUsage, TurnOutcome, Usage } from '@mcp-host/contracts'
+import { z } from 'zod'
+import { describeFields } from './describe-fields.ts'
+
+/** Sentences about what several answers have. */
+export const WORDS = {
+  turnOutcome:
+    'How the turn ended. `limit`: the model wanted more tool calls, tokens or time than a turn may have; `cancelled`: a user ended it.',
+  toolOutcome:
+    '`error`: the tool said so, or it could not be run. `refused`: it never reached a server. `unknown`: whether it took effect cannot be known. `cancelled`: its turn was ended.',
+  toolName: '`server.tool`, or the bare name when the model called a tool that does not exist.',
+  arguments: 'An object, or whatever the model wrote when that was not valid JSON.',
+  structuredContent: 'As the tool sent it.',
+  toolError: 'Set when the host, not the tool, reports the failure.',
+  durationMs: 'How long the call took, in milliseconds.',
+} as const
+
+export const Failure = describeFields(ErrorInfo, {
+  code: 'The kind of failure, for programs.',
+  message: 'What is wrong and what to do, in words.',
+  field: 'What of the request is at fault, when that can be told.',
+  reason: 'Finer than `code`. `context-overflow`: the conversation is too long for the model.',
+})
+
+const tokens = {
+  inputTokens: 'All that was sent to the model.',
+  outputTokens: 'All that it wrote.',
+  reasoningTokens: 'Of the output: what was reasoning.',
+  cachedInputTokens: 'Of the input: what the provider had in its cache.',
+}
+
+const COUNTED = 'Tokens, as the provider counted them; what it did not count is absent.'
+
+export const Tokens = describeFields(Usage, tokens).describe(COUNTED)
+
+export const TokensByModel = z
+  .array(
+    describeFields(ModelUsage, {
+      ...tokens,
+      provider: 'Who runs the model.',
+      model: 'Its name there.',
+      generations: 'How many of its answers are counted here.',
+    }).describe(COUNTED),
+  )
+  .describe('What it took, by model, also in answers that were given up.')
+
+export const WholeResult = describeFields(BlobReference, {
+  key: 'Its name in the store of the host.',
+  bytes: 'Its size.',
+  digest: 'Its SHA-256.',
+}).describe(
+  'Where the host keeps the whole result, for 30 days, when only an excerpt of it is given. No route gives it yet.',
+)
+
+export const ContentBlocks = z
+  .array(z.looseObject({ type: z.string().describe('`text`, `image`, `resource` and so on.') }))
+  .describe('MCP content blocks.')
+
+export const Outcome = TurnOutcome.describe(WORDS.turnOutcome)

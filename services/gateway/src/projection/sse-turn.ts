@@ -1,0 +1,21 @@
+import type { SessionEvent } from '@mcp-host/contracts'
+
+/**
+ * Of a session's stream what is about one message: that it was accepted, and its turn, to whose end it goes
+ * on. The stream begins before the message.
+ */
+export async function* turnOf(
+  events: AsyncIterable<SessionEvent>,
+  messageId: string,
+): AsyncGenerator<SessionEvent> {
+  let isRunning = false
+  for await (const event of events) {
+    if (event.type === 'turn' && event.payload.state === 'started') {
+      isRunning = event.payload.messageId === messageId
+    }
+    const isOwn = event.type === 'user' ? event.payload.messageId === messageId : isRunning
+    if (isOwn || event.type === 'session') yield event
+    const isOver = isRunning && event.type === 'turn' && event.payload.state === 'done'
+    if (isOver || event.type === 'session') return
+  }
+}

@@ -1,0 +1,151 @@
+import type { Cursor, Down, ErrorInfo, SessionEvent } from '@mcp-host/contracts'
+import { BusError, parseCursor } from '@mcp-host/contracts'
+import type { SseEvent } from './sse-event.ts'
+
+/** What a session's stream is made of: its events, and the queue, which has no place in it. */
+export type StreamItem = SessionEvent | Extract<Down, { type: 'queue' }>
+
+/** One Server-Sent Event. */
+export interface SseFrame {
+  readonly id: string | undefined
+  readonly data: SseEvent
+}
+
+type Payload<T extends StreamItem['type']> = Extract<StreamItem, { type: T }>['payload']
+
+/** A stream item as Server-Sent Events with their ids: what a client has seen when it has seen that one. */
+export function sseFrames(item: StreamItem): SseFrame[] {
+  const id = 'id' in item ? item.id : undefined
+  const events = toSse(item)
+  return events.map((data, index) => {
+    const isLast = index === events.length - 1
+    return { id: isLast || id === undefined ? id : `${id}~${index + 1}`, data }
+  })
+}
+
+/**
+ * The place an id of a frame stands for, and how many frames of the item there are not to be sent again;
+ * `undefined` when it is not an id.
+ */
+export function parseFrameId(id: string): { cursor: Cursor; skip: number } | undefined {
+  const [, place = '', count = '0'] = /^(.*?)(?:~([1-9]))?$/.exec(id) ?? []
+  const cursor = parseCursor(place)
+  const skip = Number(count)
+  if (cursor === undefined || skip === 0) return cursor && { cursor, skip }
+  // Text is never cut in two: such an item has a place of its own in its entry, and begins where that before ends.
+  return cursor.part === 0 ? undefined : { cursor: { ...cursor, part: cursor.part - 1 }, skip }
+}
+
+/** What a stream item is to a client of Server-Sent Events. Statuses about tools are in the tools' own events. */
+export function toSse(item: StreamItem): SseEvent[] {
+  switch (item.type) {
+    case 'text':
+      return [{ type: 'content', content: item.payload.content }]
+    case 'thinking':
+      return [{ type: 'thinking', content: item.payload.content }]
+    case 'user':
+      return [notice('Message accepted', { user: item.payload })]
+    case 'status': {
+      const { tool, state, message } = item.payload
+      return tool === undefined ? [notice(message, { status: { state } })] : []
+    }
+    case 'tool':
+      return [toolEvent(item.payload)]
+    case 'input':
+      return [notice(inputWords(item.payload), { input: item.payload })]
+    case 'reset':
+      return [notice(item.payload.message, { reset: true })]
+    case 'turn':
+      return turnEvents(item.payload)
+    case 'context':
+      return [notice(item.payload.message, { context: item.payload })]
+    case 'session': {
+      const error = { code: 'not-found', message: 'This session was deleted' } as const
+      return [{ ...errorEvent(error), session: item.payload }]
+    }
+    case 'queue':
+      return [notice(queueWords(item.payload), { queue: item.payload.messages })]
+    default:
+      return item satisfies never
+  }
+}
+
+type ThinkingEvent = Extract<SseEvent, { type: 'thinking' }>
+
+function notice(content: string, about: Omit<ThinkingEvent, 'type' | 'content'>): SseEvent {
+  return { type: 'thinking', content, notice: true, ...about }
+}
+
+function toolEvent(payload: Payload<'tool'>): SseEvent {
+  const { callId, server } = payload
+  const tool = server === undefined ? payload.tool : `${server}.${payload.tool}`
+  const about = { callId, tool, ...(server === undefined ? {} : { server }) }
+  if (payload.state === 'call') {
+    return {
+      type: 'tool_start',
+      content: `Using ${tool}`,
+      ...about,
+      arguments: payload.arguments,
+    }
+  }
+  const { content, structuredContent, outcome, error, blob, durationMs } = payload
+  const texts = content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+  return {
+    type: 'tool_result',
+    content: texts.length === 0 ? (error?.message ?? '') : texts.join('\n'),
+    ...about,
+    outcome,
+    data: { content, ...(structuredContent === undefined ? {} : { structuredContent }) },
+    ...(error === undefined ? {} : { error }),
+    ...(blob === undefined ? {} : { blob }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+  }
+}
+
+function inputWords({ state, server, tool, message }: Payload<'input'>): string {
+  const name = `${server}.${tool}`
+  switch (state) {
+    case 'required':
+      return `${name} waits for your answer: ${message}`
+    case 'answered':
+      return `${name}: the question was answered`
+    case 'expired':
+      return `${name}: the question was not answered in time`
+    case 'void':
+      return `${name}: the question is not open any more`
+    default:
+      return state satisfies never
+  }
+}
+
+function queueWords({ messages: { length } }: Payload<'queue'>): string {
+  if (length === 0) return 'No message waits'
+  return length === 1 ? 'A message waits for its turn' : `${length} messages wait for their turns`
+}
+
+function turnEvents(payload: Payload<'turn'>): SseEvent[] {
+  switch (payload.state) {
+    case 'started':
+      return [notice('The answer begins', { turn: payload })]
+    case 'waiting':
+      return [notice('Waiting for your answer', { turn: payload })]
+    case 'done': {
+      const { outcome, error, messageId, usage } = payload
+      const done: SseEvent = {
+        type: 'done',
+        content: '',
+        outcome,
+        ...(messageId === undefined ? {} : { messageId }),
+        ...(usage === undefined ? {} : { usage }),
+      }
+      return error === undefined ? [done] : [errorEvent(error), done]
+    }
+    default:
+      return payload satisfies never
+  }
+}
+
+function errorEvent({ message, ...info }: ErrorInfo): Extract<SseEvent, { type: 'error' }> {
+  const { retryable } = new BusError(info.code, message)
+  return { type: 'error', content: message, ...info, retryable }
+}

@@ -1,0 +1,82 @@
+import type { Bus } from '@mcp-host/bus'
+import type {
+  Envelope,
+  InputAnswered,
+  Question,
+  QuestionEnd,
+  SessionId,
+  Up,
+} from '@mcp-host/contracts'
+import { applyEntry, BusError, emptySession } from '@mcp-host/contracts'
+import { checkAnswer } from './check-answer.ts'
+import { joinCursor } from './follow-session.ts'
+
+/** How long a user waits for an answer to be stored. */
+const PATIENCE_MS = 10_000
+
+/** An answer to a question of a server, or of the host. */
+export type Answer = Extract<Up, { type: 'answer' }>['payload']
+
+/**
+ * Puts a user's answer to a question into the session's log. Resolves when it is the first one. Errors:
+ * `not-found` when no such question is open, `invalid` when the answer does not fit; both name the field.
+ */
+export async function storeAnswer(
+  bus: Bus,
+  session: SessionId,
+  { id, action, content }: Answer,
+  envelope: Envelope,
+): Promise<void> {
+  const state = emptySession()
+  const readOn = async (after: number, through: number): Promise<Question | undefined> => {
+    for (const entry of await bus.sessions.read(session, after, { through }))
+      applyEntry(state, entry)
+    return state.questions.get(id)
+  }
+  const [join, last] = await Promise.all([
+    joinCursor(bus, session),
+    bus.sessions.lastSequence(session),
+  ])
+  // Questions belong to the running turn.
+  const question = await readOn(join.seq, last)
+  if (question === undefined) {
+    const message = `answer: no question "${id}" is open in this session`
+    throw new BusError('not-found', message, { field: 'id' })
+  }
+  if (question.end !== undefined) throw closed(question.end)
+  const { asked } = question
+  const isForm = asked.type === 'input-required' && asked.mode === 'form'
+  const values = action === 'accept' && isForm ? (content ?? {}) : undefined
+  const faults =
+    values === undefined || !isForm ? [] : checkAnswer(asked.requestedSchema ?? {}, values)
+  if (faults[0] !== undefined) {
+    const list = faults.map(({ field, message }) => `${field} ${message}`).join('; ')
+    const field = `content.${faults[0].field}`
+    throw new BusError('invalid', `answer: ${list}`, { field })
+  }
+  const fact: InputAnswered = {
+    type: 'input-answered',
+    id,
+    action,
+    ...(values === undefined ? {} : { content: { ...values } }),
+  }
+  const { seq } = await bus.sessions.append(
+    session,
+    { kind: 'control', fact },
+    { envelope, messageId: `answer:${id}:${envelope.requestId}`, patienceMs: PATIENCE_MS },
+  )
+  // Another one may have been stored in between.
+  const end = (await readOn(state.seq, seq))?.end
+  if (end?.state !== 'answered' || end.seq !== seq) throw closed(end)
+}
+
+/** Trying again would not help. */
+function closed(end: QuestionEnd | undefined): BusError {
+  const reason = {
+    answered: 'it was answered already',
+    expired: 'it was not answered in time',
+    void: 'its tool call is over',
+  }
+  const message = `answer: the question is not open any more: ${reason[end?.state ?? 'void']}`
+  return new BusError('not-found', message, { field: 'id' })
+}

@@ -1,0 +1,169 @@
+import { EventEmitter, once } from 'node:events'
+import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { Down, LogEntry } from '@mcp-host/contracts'
+import { formatCursor, cursorAfter } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { FastifyRequest } from 'fastify'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { WebSocket } from 'ws'
+import { SESSION, Story } from '../projection/__fixtures__/story.ts'
+import type { SocketDeps } from './socket.ts'
+import { serveSocket } from './socket.ts'
+
+/** The end of a socket that the gateway holds. */
+class FakeSocket extends EventEmitter {
+  readonly bufferedAmount = 0
+  readonly frames: Down[] = []
+  closed: unknown[] = []
+
+  send(frame: string): void {
+    this.frames.push(JSON.parse(frame) as Down)
+  }
+  close(code: number, reason: string): void {
+    this.closed = [code, reason]
+    this.emit('close')
+  }
+  say(frame: unknown): void {
+    this.emit('message', Buffer.from(JSON.stringify(frame)), false)
+  }
+  pause(): void {}
+  resume(): void {
+    this.emit('resumed')
+  }
+  ping(): void {}
+}
+
+let story: Story
+let socket: FakeSocket
+let draining: AbortController
+let appended: unknown[]
+let isDeleted: boolean
+/** From where the log was read. */
+let readAfter: number | undefined
+beforeEach(() => {
+  story = new Story()
+  socket = new FakeSocket()
+  draining = new AbortController()
+  appended = []
+  isDeleted = false
+  readAfter = undefined
+})
+
+/** Serves the socket until it is closed. */
+async function serve(query: object): Promise<void> {
+  const last = (kind: LogEntry['kind']) => story.entries.findLast((entry) => entry.kind === kind)
+  async function* follow(
+    _: unknown,
+    { after, signal }: { after: number; signal: AbortSignal },
+  ): AsyncGenerator<FollowItem> {
+    readAfter = after
+    for (const item of story.items) if (item.type === 'entry' && item.entry.seq > after) yield item
+    yield { type: 'caught-up' }
+    if (!signal.aborted) await once(signal, 'abort')
+  }
+  const state = isDeleted ? 'deleted' : 'active'
+  const bus = {
+    sessions: {
+      follow,
+      lastTurnEvent: async () => last('turn'),
+      lastSequence: async () => story.entries.at(-1)?.seq ?? 0,
+      append: async (_: unknown, fact: unknown) => {
+        appended.push(fact)
+        return { seq: 1, duplicate: false }
+      },
+    },
+    directory: { get: async () => ({ record: { state }, revision: 1 }) },
+  }
+  const silent = () => undefined
+  const events = { socketOpened: silent, socketClosed: silent, messageAccepted: silent }
+  // Here only what serving a socket uses.
+  const deps = {
+    bus: bus as unknown as Bus,
+    logger: { info: silent, warn: silent, error: silent } as unknown as Logger,
+    events: events as unknown as SocketDeps['events'],
+    connections: new Set(),
+    welcome: () => 'Welcome',
+    draining: draining.signal,
+  } as SocketDeps
+  const request = { query, headers: {} } as unknown as FastifyRequest
+  const options = { heartbeatMs: 60_000 }
+  await serveSocket(deps, socket as unknown as WebSocket, request, options)
+}
+
+describe('a gateway that is about to stop', () => {
+  const message = 'This gateway is going down; connect again'
+
+  test('sends new sockets on', async () => {
+    draining.abort()
+    await serve({})
+    expect(socket.frames).toEqual([
+      { type: 'connection', payload: { state: 'reconnecting', message } },
+    ])
+    expect(socket.closed).toEqual([1012, message])
+  })
+
+  test('takes no message any more, but answers', async () => {
+    const over = serve({})
+    await once(socket, 'resumed')
+    draining.abort()
+    socket.say({ type: 'message', payload: { text: 'hi', id: 'm1' } })
+    socket.say({ type: 'cancel' })
+    socket.say({ type: 'ping' })
+    const error = { code: 'unavailable', message, retryable: true }
+    expect(socket.frames.slice(1)).toEqual([
+      { type: 'error', payload: { ...error, messageId: 'm1' } },
+      { type: 'error', payload: error },
+      { type: 'pong' },
+    ])
+    expect(appended).toEqual([])
+    socket.emit('close')
+    await over
+  })
+})
+
+describe('a session that was deleted', () => {
+  test('cannot be joined', async () => {
+    isDeleted = true
+    await serve({ sessionId: SESSION })
+    const message = 'this session was deleted'
+    expect(socket.frames).toEqual([{ type: 'connection', payload: { state: 'error', message } }])
+    expect(socket.closed).toEqual([1008, message])
+  })
+
+  test('leaves its sockets', async () => {
+    story.delete()
+    story.input('too late')
+    await serve({ sessionId: SESSION })
+    expect(socket.frames.at(-1)).toMatchObject({ type: 'session', payload: { state: 'deleted' } })
+    expect(socket.closed).toEqual([1000, 'session deleted'])
+  })
+})
+
+test('who comes back from long ago gets all since then', async () => {
+  const first = story.input('one', 'm1')
+  story.claim(first)
+  story.done()
+  story.claim(story.input('two', 'm2'))
+  const over = serve({ sessionId: SESSION, after: formatCursor(cursorAfter(first.seq)) })
+  await once(socket, 'resumed')
+  socket.emit('close')
+  await over
+  expect(readAfter).toBe(first.seq)
+})
+
+test('who comes back is told what waits, also what was said before its place', async () => {
+  const first = story.input('one', 'm1')
+  story.input('two', 'm2')
+  story.claim(first)
+  const place = story.entries.at(-1)?.seq ?? 0
+  const over = serve({ sessionId: SESSION, after: formatCursor(cursorAfter(place)) })
+  await once(socket, 'resumed')
+  socket.emit('close')
+  await over
+  expect(readAfter).toBe(first.seq - 1)
+  expect(socket.frames.map(({ type }) => type)).toEqual(['connection', 'queue'])
+  expect(socket.frames.at(-1)).toEqual({
+    type: 'queue',
+    payload: { messages: [{ messageId: 'm2', position: 1 }] },
+  })
+})

@@ -1,0 +1,334 @@
+// A worker on a real broker, in front of a stand-in for Gemini over real HTTP.
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text as bodyOf } from 'node:stream/consumers'
+import type { Bus } from '@mcp-host/bus'
+import type {
+  GenerateRequest,
+  GenerationId,
+  GenerationResult,
+  SessionId,
+} from '@mcp-host/contracts'
+import {
+  BusError,
+  generate,
+  generationControl,
+  generationSnapshot,
+  generationId,
+  newEnvelope,
+  newSessionId,
+  sample,
+} from '@mcp-host/contracts'
+import type { Service, ServiceDeps } from '@mcp-host/service'
+import { loadConfig } from '@mcp-host/service'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import { Registry } from 'prom-client'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { workerSettings } from './config.ts'
+import { createWorker } from './worker.ts'
+
+/** A request that reached the provider. */
+interface Asked {
+  readonly body: string
+  readonly response: ServerResponse
+  /** Resolves when its connection is closed. */
+  readonly closed: Promise<unknown>
+}
+
+const envelope = newEnvelope('local')
+const options = { envelope, timeoutMs: 5_000 }
+
+let broker: Broker
+let orchestrator: Bus
+let asked: Asked[]
+let provider: string
+const server = createServer((request, response) => {
+  const closed = once(response, 'close')
+  void bodyOf(request).then((body) => asked.push({ body, response, closed }))
+})
+beforeAll(async () => {
+  broker = await startBroker()
+  orchestrator = await broker.connect()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  provider = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await broker[Symbol.asyncDispose]()
+})
+
+let session: SessionId
+let metrics: Registry
+let stack: AsyncDisposableStack
+beforeEach(() => {
+  session = newSessionId()
+  asked = []
+  stack = new AsyncDisposableStack()
+})
+// Who stopped to answer is forgotten by the broker when that has reached it.
+afterEach(async () => {
+  await stack.disposeAsync()
+  await orchestrator.ping()
+})
+
+async function startWorker(env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const bus = await broker.connect()
+  stack.defer(() => bus.ping())
+  metrics = new Registry()
+  const quiet = (): void => undefined
+  const logger = { info: quiet, warn: quiet, error: quiet }
+  // Of the logger it uses no more than this, and nothing of how services are watched.
+  const deps = { bus, logger, metrics } as unknown as ServiceDeps
+  const keys = { GEMINI_API_KEY: 'key', GEMINI_BASE_URL: `${provider}/v1beta` }
+  const worker = stack.use(
+    await createWorker(deps, loadConfig(workerSettings, { ...keys, ...env })),
+  )
+  // Until the broker knows who answers.
+  await bus.ping()
+  return worker
+}
+
+/** Hands a generation to a worker. */
+async function start(
+  fence: number,
+  more: Partial<GenerateRequest> = {},
+): Promise<{ worker: string; generation: GenerationId }> {
+  const generation = generationId(session, fence)
+  const request = {
+    session,
+    turn: 1,
+    generation,
+    messages: [{ role: 'user' as const, text: `message ${fence}.` }],
+    tools: [],
+    deadline: Date.now() + 60_000,
+    ...more,
+  }
+  const { worker } = await orchestrator.call(generate, {}, request, options)
+  return { worker, generation }
+}
+
+/** The request of that message, once it has reached the provider. */
+function reached(text: string): Promise<Asked> {
+  return eventually(() => asked.find(({ body }) => body.includes(text)), { what: text })
+}
+
+function say({ response }: Asked, text: string, finishReason?: string): void {
+  const candidate = { content: { role: 'model', parts: [{ text }] }, finishReason }
+  response.write(`data: ${JSON.stringify({ candidates: [candidate] })}\n\n`)
+  if (finishReason !== undefined) response.end()
+}
+
+const results = async (): Promise<GenerationResult[]> =>
+  (await orchestrator.sessions.read(session, 0)).flatMap((entry) =>
+    entry.kind === 'generation' ? [entry.fact] : [],
+  )
+
+function result(generation: GenerationId): Promise<GenerationResult> {
+  return eventually(async () => (await results()).find((each) => each.generation === generation))
+}
+
+const control = (generation: GenerationId, action: 'ping' | 'cancel'): Promise<unknown> =>
+  orchestrator.call(generationControl, { generation }, { action }, options)
+
+/** Waits until the worker has text of it. */
+const written = (generation: GenerationId): Promise<unknown> =>
+  eventually(async () => {
+    const request = { offset: 0 }
+    const { deltas } = await orchestrator.call(generationSnapshot, { generation }, request, options)
+    return deltas.length > 0
+  })
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof BusError && error.code === 'unavailable'
+
+/** How many cancelled generations were timed. */
+async function timed(): Promise<number> {
+  const text = await metrics.getSingleMetricAsString('mcp_host_generation_cancel_seconds')
+  return Number(/_count\S* (\d+)/.exec(text)?.[1] ?? 0)
+}
+
+describe('a cancelled generation', () => {
+  test('leaves its provider at once and keeps its text; no other is touched', async () => {
+    await startWorker()
+    const { generation } = await start(1)
+    const other = await start(2)
+    const [mine, theirs] = [await reached('message 1.'), await reached('message 2.')]
+    say(mine, 'so far')
+    await written(generation)
+    await control(generation, 'cancel')
+    await mine.closed
+    expect(await result(generation)).toMatchObject({
+      outcome: 'cancelled',
+      content: [{ type: 'text', text: 'so far' }],
+    })
+    expect(await timed()).toBe(1)
+    say(theirs, 'all of it', 'STOP')
+    expect(await result(other.generation)).toMatchObject({ outcome: 'completed' })
+    expect(await timed()).toBe(1)
+  })
+
+  test('is over at once while its provider has not begun to answer', async () => {
+    await startWorker()
+    const { generation } = await start(1)
+    const { closed } = await reached('message 1.')
+    await control(generation, 'cancel')
+    await closed
+    expect(await result(generation)).toMatchObject({ outcome: 'cancelled', content: [] })
+  })
+
+  test('never reaches its provider when the cancel comes first', async () => {
+    await startWorker()
+    const prompt = await orchestrator.blobs.put(Buffer.alloc(8_000_000))
+    const { generation } = await start(1, { messages: [], prompt })
+    await control(generation, 'cancel')
+    expect(await result(generation)).toMatchObject({ outcome: 'cancelled', content: [] })
+    expect(asked).toEqual([])
+  })
+
+  test('that is over already cannot be found', async () => {
+    await startWorker()
+    const { generation } = await start(1)
+    say(await reached('message 1.'), 'all of it', 'STOP')
+    await result(generation)
+    await eventually(() => control(generation, 'cancel').then(() => false, isUnavailable))
+    expect(await results()).toMatchObject([{ outcome: 'completed' }])
+    expect(await timed()).toBe(0)
+  })
+})
+
+test('a cancelled reply for a server leaves its provider at once', async () => {
+  await startWorker()
+  const id = `${session}-s` as GenerationId
+  const content = { type: 'text' as const, text: 'sample me' }
+  const request = { id, messages: [{ role: 'user' as const, content }], maxTokens: 10 }
+  const reply = orchestrator.call(sample, {}, request, { ...options, timeoutMs: 20_000 })
+  const refused = expect(reply).rejects.toMatchObject({ code: 'cancelled' })
+  const { closed } = await reached('sample me')
+  await control(id, 'cancel')
+  await closed
+  await refused
+  expect(await timed()).toBe(1)
+})
+
+describe('a prompt in the store', () => {
+  test('is what the model is asked, and is removed when the result stands in the log', async () => {
+    await startWorker()
+    const tool = { safeName: 'w__rain', server: 'w', tool: 'rain', inputSchema: {} }
+    const messages = [{ role: 'user', text: `from the store ${'x'.repeat(1_500_000)}` }]
+    const bytes = Buffer.from(JSON.stringify({ messages, tools: [tool] }))
+    const prompt = await orchestrator.blobs.put(bytes, { session })
+    const { generation } = await start(1, { messages: [], prompt })
+    const { response, body } = await reached('from the store')
+    expect(body).toContain('w__rain')
+    const functionCall = { name: 'w__rain', args: {} }
+    const parts = [{ functionCall }]
+    const candidates = [{ content: { role: 'model', parts }, finishReason: 'STOP' }]
+    response.end(`data: ${JSON.stringify({ candidates })}\n\n`)
+    expect((await result(generation)).content).toMatchObject([{ server: 'w', tool: 'rain' }])
+    await eventually(() =>
+      orchestrator.blobs.get(prompt.key).then(
+        () => false,
+        (error: unknown) => error instanceof BusError && error.code === 'not-found',
+      ),
+    )
+  })
+
+  test.each([
+    ['that is gone', 'gone', 'not-found'],
+    ['that is none', '{"messages":[{}]}', 'invalid'],
+  ])('%s is a failure that says so', async (_, text, code) => {
+    await startWorker()
+    const prompt = await orchestrator.blobs.put(Buffer.from(text))
+    if (text === 'gone') await orchestrator.blobs.remove(prompt.key)
+    const { generation } = await start(1, { messages: [], prompt })
+    expect(await result(generation)).toMatchObject({ outcome: 'failed', error: { code } })
+    expect(asked).toEqual([])
+  })
+})
+
+describe('a full worker', () => {
+  test('leaves its queue to the others, and comes back', async () => {
+    await startWorker({ MAX_GENERATIONS: '1' })
+    const { generation } = await start(1)
+    await expect(start(2)).rejects.toMatchObject({ code: 'unavailable' })
+    say(await reached('message 1.'), 'done', 'STOP')
+    await result(generation)
+    await eventually(() =>
+      start(3).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: 'unavailable' })
+        return undefined
+      }),
+    )
+    await reached('message 3.')
+  })
+
+  test('is passed over while another has room', async () => {
+    await startWorker({ MAX_GENERATIONS: '1' })
+    await startWorker({ MAX_GENERATIONS: '1' })
+    const first = await start(1)
+    const second = await eventually(() => start(2).catch(() => undefined))
+    expect(second.worker).not.toBe(first.worker)
+  })
+
+  test('refuses those of many at once that it has no room for', async () => {
+    await startWorker({ MAX_GENERATIONS: '3' })
+    const fences = Array.from({ length: 20 }, (_, index) => index + 1)
+    const ends = await Promise.allSettled(fences.map((fence) => start(fence)))
+    const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+    expect(refused).toHaveLength(17)
+    for (const reason of refused) expect(reason).toMatchObject({ code: 'unavailable' })
+  })
+})
+
+test('a worker that is busy with conversations has room for a reply beside them', async () => {
+  await startWorker({ MAX_GENERATIONS: '40' })
+  const fences = Array.from({ length: 40 }, (_, index) => index + 1)
+  await Promise.all(fences.map((fence) => start(fence)))
+  const content = { type: 'text' as const, text: 'sample me' }
+  const request = { messages: [{ role: 'user' as const, content }], maxTokens: 10 }
+  const reply = orchestrator.call(sample, {}, request, { ...options, timeoutMs: 20_000 })
+  const [provided] = await Promise.all([
+    reached('sample me'),
+    Promise.race([reply, reached('sample me')]),
+  ])
+  say(provided, 'here', 'STOP')
+  expect(await reply).toMatchObject({ content: { text: 'here' } })
+})
+
+describe('a worker that stops', () => {
+  test('takes no more, and finishes what runs', async () => {
+    const worker = await startWorker()
+    const { generation } = await start(1)
+    const provided = await reached('message 1.')
+    const drained = worker.drain()
+    await expect(start(2)).rejects.toMatchObject({ code: 'unavailable' })
+    say(provided, 'all of it', 'STOP')
+    await drained
+    expect(await results()).toMatchObject([{ generation, outcome: 'completed' }])
+  })
+
+  test('gives up what still runs at its end, and records nothing of it', async () => {
+    const worker = await startWorker()
+    const { generation } = await start(1)
+    const { closed } = await reached('message 1.')
+    await worker[Symbol.asyncDispose]()
+    await closed
+    await expect(control(generation, 'ping')).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await results()).toEqual([])
+  })
+})
+
+test.each([
+  [{}, { model: 'gemini-flash-latest', contextWindow: 1_048_576 }],
+  [{ LLM_CONTEXT_TOKENS: '9000' }, { contextWindow: 9_000 }],
+  [{ LLM_PROVIDER: 'demo' }, { model: 'demo-1', contextWindow: 32_768 }],
+])('the catalog shows the model and its context: %j', async (env, entry) => {
+  await startWorker(env)
+  const { entries } = await orchestrator.catalog.watch()
+  expect(entries.get('model.default')).toMatchObject(entry)
+})

@@ -1,0 +1,53 @@
+import type { Bus } from '@mcp-host/bus'
+import type { LogFact, ServerName, SessionId, ToolCallId } from '@mcp-host/contracts'
+import { newEnvelope } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { MCPHost } from 'mcp-host'
+import { expect, test } from 'vitest'
+import { RunningCalls } from '../input/running-calls.ts'
+import { HostedServer } from './hosted-server.ts'
+
+test('a call that is cancelled while its server starts ends at once, and never reaches it', async () => {
+  const facts: unknown[] = []
+  let cancel: () => void = () => undefined
+  let hasCalled = false
+  const quiet = (): void => undefined
+  const bus = {
+    id: 'us',
+    serve(_: unknown, __: unknown, handler: (served: unknown) => void) {
+      cancel = () => handler({ request: { action: 'cancel' } })
+      return { [Symbol.dispose]: quiet }
+    },
+    sessions: {
+      append: async (_: unknown, { fact }: LogFact) => ({ seq: facts.push(fact) }),
+      read: async () => facts.map((fact) => ({ kind: 'tool', fact })),
+    },
+  } as unknown as Bus
+  const host = {
+    // It does not come up.
+    initialize: () => new Promise(quiet),
+    serverChanges: async function* () {},
+    callTool: async () => {
+      hasCalled = true
+    },
+  } as unknown as MCPHost
+  const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
+  const events = { callStarted: quiet, callEnded: quiet, callCancelled: quiet }
+  const deps = { bus, logger, events, calls: new RunningCalls() }
+  const name = 'it' as ServerName
+  const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
+  const server = new HostedServer(deps, host, name, config, quiet)
+  const request = {
+    session: 'session' as SessionId,
+    call: 'session-0-0' as ToolCallId,
+    attempt: 1,
+    tool: 'echo',
+    arguments: {},
+    after: 0,
+  }
+  server.run({ request, envelope: newEnvelope('local') })
+  cancel()
+  await server.drained()
+  expect(facts.at(-1)).toMatchObject({ type: 'tool-finished', error: { code: 'cancelled' } })
+  expect(hasCalled).toBe(false)
+})

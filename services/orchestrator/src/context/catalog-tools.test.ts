@@ -1,0 +1,136 @@
+import type { CatalogEntry, CatalogTool, ServerEntry, ToolCallBlock } from '@mcp-host/contracts'
+import { expect, test, vi } from 'vitest'
+import { call } from './__fixtures__/facts.ts'
+import { catalogModel, catalogTools } from './catalog-tools.ts'
+
+const supervisor: CatalogEntry = { kind: 'supervisor', id: 's1', startedAt: 0, servers: {} }
+
+function server(
+  name: string,
+  state: ServerEntry['state'],
+  annotations: Record<string, CatalogTool['annotations']> = {},
+): CatalogEntry {
+  const tools = Object.entries(annotations).map(([tool, hints]) => ({
+    name: tool,
+    inputSchema: {},
+    ...(hints === undefined ? {} : { annotations: hints }),
+  }))
+  return {
+    kind: 'server',
+    server: name as ServerEntry['server'],
+    supervisor: 's1',
+    state,
+    tools,
+  }
+}
+
+/** A catalog that tells of its changes when the test says so. */
+class View {
+  readonly entries: Map<string, CatalogEntry>
+  changed = (): void => undefined
+
+  constructor(...entries: CatalogEntry[]) {
+    this.entries = new Map(entries.map((entry, index) => [String(index), entry]))
+  }
+
+  readonly onChange = (listener: () => void): Disposable => {
+    this.changed = listener
+    return { [Symbol.dispose]: () => undefined }
+  }
+}
+
+const view = (...entries: CatalogEntry[]): View => new View(...entries)
+
+const toolsOf = (catalog: View, sinceOutageMs = Infinity) =>
+  catalogTools(catalog, () => sinceOutageMs)
+
+test('servers that an outage of the broker made disappear are waited for', async () => {
+  const ready = server('files', 'ready', { read: undefined })
+  const catalog = view(supervisor, ready)
+  const tools = toolsOf(catalog, 0)
+  catalog.entries.delete('1')
+  const offered = tools.offered()
+  catalog.entries.set('1', ready)
+  expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
+  const steady = toolsOf(catalog)
+  catalog.entries.delete('1')
+  expect(await steady.offered()).toEqual([])
+})
+
+test('a server whose supervisor has just died is waited for, one that stays away is not', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const ready = server('files', 'ready', { read: undefined })
+    const catalog = view(supervisor, ready)
+    const tools = toolsOf(catalog)
+    const lose = (): void => {
+      catalog.entries.delete('1')
+      catalog.changed()
+    }
+    lose()
+    const offered = tools.offered()
+    catalog.entries.set('1', ready)
+    catalog.changed()
+    expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
+    lose()
+    const given = tools.offered()
+    vi.setSystemTime(Date.now() + 2_100)
+    expect(await given).toEqual([])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('missing are the servers that cannot be used, by name', () => {
+  const tools = toolsOf(
+    view(
+      supervisor,
+      server('z', 'unavailable'),
+      server('a', 'shutdown'),
+      server('b', 'ready'),
+      server('c', 'starting'),
+      server('d', 'stopping'),
+    ),
+  )
+  expect(tools.missing()).toEqual(['a', 'z'])
+})
+
+test('what a server says of its tools is known of them and of no others', () => {
+  const tools = toolsOf(
+    view(supervisor, server('files', 'ready', { read: { readOnlyHint: true }, write: undefined })),
+  )
+  expect(tools.annotationsOf('files', 'read')).toEqual({ readOnlyHint: true })
+  expect(tools.annotationsOf('files', 'write')).toBeUndefined()
+  expect(tools.annotationsOf('other', 'read')).toBeUndefined()
+})
+
+test('a call may be repeated when its tool only reads or says that it does no harm', () => {
+  const tools = toolsOf(
+    view(
+      supervisor,
+      server('files', 'ready', {
+        read: { readOnlyHint: true },
+        put: { idempotentHint: true },
+        append: { idempotentHint: false },
+      }),
+    ),
+  )
+  const of = (tool: string): ToolCallBlock => ({ ...call(0), server: 'files', tool })
+  const repeatable = ['read', 'put', 'append', 'other'].filter((tool) =>
+    tools.isRepeatable(of(tool)),
+  )
+  expect(repeatable).toEqual(['read', 'put'])
+})
+
+test('the model is the one that the workers last named', () => {
+  const entries = new Map<string, CatalogEntry>()
+  const model = catalogModel({ entries })
+  expect(model()).toBeUndefined()
+  entries.set('model.default', {
+    kind: 'model',
+    provider: 'p',
+    model: 'm',
+    contextWindow: 8_000,
+  })
+  expect(model()).toMatchObject({ model: 'm', contextWindow: 8_000 })
+})

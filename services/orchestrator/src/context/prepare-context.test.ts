@@ -1,0 +1,510 @@
+import type {
+  ContextCompacted,
+  LogFact,
+  OfferedTool,
+  PromptMessage,
+  SessionState,
+} from '@mcp-host/contracts'
+import { BusError, generationControl, sample } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import {
+  append,
+  call,
+  claim,
+  compacted,
+  done,
+  envelope,
+  finished,
+  fold,
+  input,
+  next,
+  result,
+  session,
+  text,
+} from './__fixtures__/facts.ts'
+import { promptTokens } from './estimate-tokens.ts'
+import type { ContextDeps, ContextTurn } from './prepare-context.ts'
+import { needsWholeLog, prepareContext } from './prepare-context.ts'
+import { transcript } from './transcript.ts'
+
+/** With the room for an answer: conversations may have 3,000. */
+const CONTEXT_TOKENS = 4_000
+
+let deps: ContextDeps
+let state: SessionState
+let written: Omit<ContextCompacted, 'turn' | 'seen'>[]
+let counted: string[]
+let logged: Record<string, unknown>[]
+let asked: { subject: string; params: unknown; request: unknown }[]
+/** What a model answers when it is to summarise. */
+let summary: () => Promise<string>
+let cancelled: AbortController
+beforeEach(() => {
+  written = []
+  counted = []
+  logged = []
+  asked = []
+  summary = async () => 'they met'
+  cancelled = new AbortController()
+  const log = (fields: Record<string, unknown>): number => logged.push(fields)
+  deps = {
+    bus: {
+      async call(contract: { subject: string }, params: unknown, request: unknown) {
+        asked.push({ subject: contract.subject, params, request })
+        if (contract.subject !== sample.subject) return { worker: 'w' }
+        return { content: { type: 'text', text: await summary() } }
+      },
+    } as unknown as ContextDeps['bus'],
+    logger: { info: log, warn: log },
+    events: { contextCompacted: (how) => void counted.push(how) },
+    limits: { contextTokens: CONTEXT_TOKENS, maxResultTokens: 1_000 },
+    model: () => undefined,
+    systemPrompt: '',
+  }
+})
+
+/** About so many tokens. */
+const words = (count: number): string => 'word '.repeat(count)
+
+/** A turn with one call and its answer, of seven entries that begin with a sequence. */
+function turnWith(seq: number, sizes: { result?: number; said?: number } = {}): LogFact[] {
+  return [
+    input(`m${seq}`, `ask ${seq}`),
+    claim(seq, seq),
+    result(seq, [call(seq)]),
+    finished(call(seq), [text(words(sizes.result ?? 1))]),
+    next(seq, seq + 1),
+    result(seq + 1, [text(`said ${seq} ${words(sizes.said ?? 1)}`)]),
+    done(seq),
+  ]
+}
+
+/** The message that is to be answered, after so many turns. */
+function running(turns: number): LogFact[] {
+  const seq = turns * 7 + 1
+  return [input('now', 'and now'), claim(seq, seq)]
+}
+
+function prepare(force = false, tools: OfferedTool[] = []): Promise<PromptMessage[]> {
+  const never = new AbortController().signal
+  const current = state.inputs.get(state.messageIds.get('now') ?? 0)?.seq ?? 0
+  const turn: ContextTurn = {
+    session,
+    input: current,
+    envelope,
+    view: { state },
+    writer: {
+      async append(fact) {
+        written.push(fact)
+        append(state, { kind: 'turn', fact: { ...fact, turn: current, seen: 0 } })
+      },
+      folded: async () => undefined,
+    },
+    cancelled: cancelled.signal,
+    leaving: never,
+    over: never,
+  }
+  return prepareContext(deps, turn, tools, { force })
+}
+
+const size = (messages: PromptMessage[]): number => promptTokens(messages, [], '')
+const results = (messages: PromptMessage[]): string[] =>
+  messages.flatMap((message) =>
+    message.role === 'tool' ? message.answers.map((answer) => answer.text.slice(0, 12)) : [],
+  )
+
+test('a conversation that has room is sent as it is', async () => {
+  state = fold(...turnWith(1, { result: 900 }), ...turnWith(8, { result: 900 }), ...running(2))
+  expect(await prepare()).toEqual(transcript(state, 15, deps.limits))
+  expect([written, asked]).toEqual([[], []])
+})
+
+test('when it fills up old results are cleared, not those of the last two turns', async () => {
+  const sizes = { result: 600 }
+  state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, sizes)), ...running(4))
+  expect(results(await prepare())).toEqual([
+    '[the result ',
+    '[the result ',
+    'word word wo',
+    'word word wo',
+  ])
+  const [event] = written
+  expect(written).toEqual([
+    {
+      type: 'context-compacted',
+      how: 'cleared',
+      through: 10,
+      tokensBefore: event?.tokensBefore,
+      tokensAfter: event?.tokensAfter,
+    },
+  ])
+  expect(event?.tokensBefore).toBeGreaterThan(0.7 * 3_000)
+  expect(event?.tokensAfter).toBe(size(transcript(state, 29, deps.limits)))
+  expect(counted).toEqual(['cleared'])
+  expect(logged).toEqual([
+    expect.objectContaining({ action: 'cleared', removed: 2, kept: 2, budget: 3_000 }),
+  ])
+})
+
+test('they are cleared once, until there is much to clear again', async () => {
+  const sizes = { result: 600 }
+  state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, sizes)), ...running(4))
+  await prepare()
+  const first = await prepare()
+  expect(await prepare()).toEqual(first)
+  expect(written).toHaveLength(1)
+})
+
+test('what would save little stays, for the sake of the cache of the provider', async () => {
+  const large = { result: 900, said: 150 }
+  state = fold(
+    ...turnWith(1, { result: 200 }),
+    ...turnWith(8, large),
+    ...turnWith(15, large),
+    ...running(3),
+  )
+  await prepare()
+  expect(written).toEqual([])
+})
+
+test('when that is not enough a model writes a summary in place of all but the newest turns', async () => {
+  const old = [1, 8, 15, 22].flatMap((seq) => turnWith(seq, { said: 470 }))
+  state = fold(...old, ...turnWith(29, { said: 650 }), ...running(5))
+  const messages = await prepare()
+  expect(written).toMatchObject([{ how: 'summarised', through: 22, summary: 'they met' }])
+  expect(messages[0]).toMatchObject({ text: expect.stringContaining('they met') })
+  expect(JSON.stringify(messages)).toContain('said 29')
+  expect(JSON.stringify(messages)).not.toContain('said 22')
+  expect(messages.at(-1)).toEqual({ role: 'user', text: 'and now' })
+  expect(asked).toHaveLength(1)
+  const { messages: sent, id } = sample.request.parse(asked[0]?.request)
+  expect(id).toBeDefined()
+  expect(sent[0]?.content.text).toContain('Assistant: said 1 word')
+  expect(sent[0]?.content.text).not.toContain('said 29')
+  expect(logged).toEqual([expect.objectContaining({ action: 'summarised', removed: 16, kept: 5 })])
+})
+
+test('the next summary is made of the one before and what came after it', async () => {
+  state = fold(
+    ...turnWith(1),
+    ...turnWith(8, { said: 2_700 }),
+    ...running(2),
+    compacted(15, 'summarised', 1, 'they were born'),
+  )
+  await prepare()
+  const { messages: sent } = sample.request.parse(asked[0]?.request)
+  expect(sent[0]?.content.text).toContain('they were born')
+  expect(sent[0]?.content.text).toContain('said 8')
+  expect(written).toMatchObject([{ how: 'summarised', through: 8 }])
+})
+
+/** What models were given to summarise, one after another. */
+const read = (): string[] =>
+  asked.map(({ request }) => sample.request.parse(request).messages[0]?.content.text ?? '')
+
+test('of more than a model can read at once every turn is read, in several summaries', async () => {
+  const seqs = Array.from({ length: 20 }, (_, index) => index * 7 + 1)
+  state = fold(...seqs.flatMap((seq) => turnWith(seq, { said: 600 })), ...running(20))
+  summary = async () => `summary ${asked.length}`
+  const messages = await prepare()
+  expect(size(messages)).toBeLessThan(0.85 * 3_000)
+  expect(asked.length).toBeGreaterThan(2)
+  const pieces = read()
+  const lost = seqs.filter(
+    (seq) => ![...pieces, JSON.stringify(messages)].some((each) => each.includes(`said ${seq} `)),
+  )
+  expect(lost).toEqual([])
+  expect(pieces.filter((piece) => piece.includes('[…]'))).toEqual([])
+  expect(pieces[1]).toContain('summary 1')
+  expect(messages[0]).toMatchObject({ text: expect.stringContaining(`summary ${asked.length}`) })
+  expect(written.map(({ how }) => how)).toEqual(asked.map(() => 'summarised'))
+  expect(await prepare()).toEqual(messages)
+})
+
+test('a summary covers no more than the model has read', async () => {
+  // Much more than 60,000 tokens, which are read at once, and room for the rest.
+  deps = { ...deps, limits: { contextTokens: 208_000, maxResultTokens: 1_000 } }
+  const seqs = Array.from({ length: 86 }, (_, index) => index * 7 + 1)
+  state = fold(...seqs.flatMap((seq) => turnWith(seq, { said: 2_000 })), ...running(86))
+  const messages = await prepare()
+  const [piece = ''] = read()
+  const through = written[0]?.through ?? 0
+  expect(written).toMatchObject([{ how: 'summarised' }])
+  expect(seqs.filter((seq) => piece.includes(`said ${seq} `)).at(-1)).toBe(through)
+  expect(piece).not.toContain('[…]')
+  expect(JSON.stringify(messages)).toContain(`said ${through + 7} `)
+})
+
+test('a turn that is much too long is summarised by its beginning and end', async () => {
+  state = fold(...turnWith(1, { said: 20_000 }), ...running(1))
+  await prepare()
+  const { messages: sent } = sample.request.parse(asked[0]?.request)
+  expect(size([{ role: 'user', text: sent[0]?.content.text ?? '' }])).toBeLessThan(3_000)
+})
+
+test('when no model can summarise and there is no room, the beginning is left out', async () => {
+  summary = () => Promise.reject(new BusError('internal', 'no'))
+  state = fold(...turnWith(1, { said: 3_000 }), ...running(1))
+  const messages = await prepare()
+  expect(written).toMatchObject([{ how: 'dropped', through: 1 }])
+  expect(written[0]).not.toHaveProperty('summary')
+  expect(messages).toHaveLength(2)
+  expect(logged.map(({ action }) => action)).toEqual(['summarise', 'dropped'])
+})
+
+test('when no model can summarise just now the beginning is left out of this prompt only', async () => {
+  summary = () => Promise.reject(new BusError('exhausted', 'busy'))
+  state = fold(
+    ...turnWith(1),
+    ...turnWith(8, { said: 3_000 }),
+    ...running(2),
+    compacted(15, 'summarised', 1, 'they were born'),
+  )
+  const messages = await prepare()
+  expect([written, counted]).toEqual([[], []])
+  expect(messages).toEqual([
+    { role: 'user', text: expect.stringContaining('they were born') },
+    { role: 'user', text: 'and now' },
+  ])
+  expect(logged.map(({ action }) => action)).toEqual(['summarise', 'left-out'])
+  summary = async () => 'they met'
+  const [first] = await prepare()
+  expect(first).toMatchObject({ text: expect.stringContaining('they met') })
+  expect(written).toMatchObject([{ how: 'summarised', through: 8 }])
+})
+
+test('and stays out of it while its results are cut shorter', async () => {
+  summary = () => Promise.reject(new BusError('exhausted', 'busy'))
+  deps = { ...deps, limits: { contextTokens: CONTEXT_TOKENS, maxResultTokens: 4_000 } }
+  state = fold(
+    ...turnWith(1, { said: 1_200 }),
+    ...running(1),
+    result(8, [call(8)]),
+    finished(call(8), [text(words(3_100))]),
+    next(8, 9),
+  )
+  const messages = await prepare()
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'tool'])
+  expect(size(messages)).toBeLessThan(3_000)
+  expect(logged.map(({ action }) => action)).toEqual(['summarise', 'left-out', 'cut'])
+})
+
+test('and while results of its own turn are cleared, which stay so', async () => {
+  summary = () => Promise.reject(new BusError('exhausted', 'busy'))
+  const facts = [8, 9, 10, 11].flatMap((name) => [
+    next(8, name),
+    result(name, [call(name)]),
+    finished(call(name), [text(words(900))]),
+  ])
+  state = fold(...turnWith(1, { said: 1_200 }), ...running(1), ...facts)
+  const messages = await prepare()
+  expect(messages.slice(0, 2).map(({ role }) => role)).toEqual(['user', 'user'])
+  expect(results(messages)).toEqual([
+    '[the result ',
+    '[the result ',
+    '[the result ',
+    'word word wo',
+  ])
+  expect(written).toMatchObject([{ how: 'cleared' }])
+})
+
+test('after an overflow it is left out for good, for the prompt is made once more', async () => {
+  summary = () => Promise.reject(new BusError('deadline', 'late'))
+  state = fold(...[1, 8, 15].flatMap((seq) => turnWith(seq, { said: 300 })), ...running(3))
+  const forced = await prepare(true)
+  expect(written).toMatchObject([{ how: 'dropped' }])
+  expect(await prepare()).toEqual(forced)
+})
+
+test('an earlier summary stays when what followed is left out', async () => {
+  summary = async () => ' '
+  state = fold(
+    ...turnWith(1),
+    ...turnWith(8, { said: 3_000 }),
+    ...running(2),
+    compacted(15, 'summarised', 1, 'they were born'),
+  )
+  await prepare()
+  expect(written).toMatchObject([{ how: 'dropped', through: 8, summary: 'they were born' }])
+})
+
+test('while there is room nothing is left out for want of a summary', async () => {
+  summary = () => Promise.reject(new BusError('internal', 'no'))
+  state = fold(...turnWith(1, { said: 2_700 }), ...running(1))
+  expect(await prepare()).toEqual(transcript(state, 8, deps.limits))
+  expect(asked).toHaveLength(1)
+  expect(written).toEqual([])
+})
+
+test('a cancelled turn does not wait for the summary, and the model is told to stop', async () => {
+  summary = async () => {
+    cancelled.abort()
+    return new Promise(() => undefined)
+  }
+  state = fold(...turnWith(1, { said: 3_000 }), ...running(1))
+  await prepare()
+  expect(written).toEqual([])
+  const { id: generation } = sample.request.parse(asked[0]?.request)
+  expect(asked[1]).toEqual({
+    subject: generationControl.subject,
+    params: { generation },
+    request: { action: 'cancel' },
+  })
+})
+
+/** A running turn that has called tools one after another, with results of these sizes. */
+function longTurn(...sizes: number[]): LogFact[] {
+  return [
+    input('now', 'and now'),
+    claim(1, 1),
+    ...sizes.flatMap((count, index) => [
+      ...(index === 0 ? [] : [next(1, index + 1)]),
+      result(index + 1, [call(index + 1)]),
+      finished(call(index + 1), [text(words(count))]),
+    ]),
+  ]
+}
+
+test('when the running turn alone is too long its results are cleared but the newest', async () => {
+  state = fold(...longTurn(900, 900, 900, 900))
+  expect(results(await prepare())).toEqual([
+    '[the result ',
+    '[the result ',
+    '[the result ',
+    'word word wo',
+  ])
+  expect(written).toMatchObject([{ how: 'cleared' }])
+  expect(asked).toEqual([])
+})
+
+test('and the newest is cut as short as it takes', async () => {
+  deps = { ...deps, limits: { contextTokens: 1_000, maxResultTokens: 900 } }
+  state = fold(...longTurn(20, 880))
+  const messages = await prepare()
+  expect(size(messages)).toBeLessThan(750)
+  expect(messages.at(-1)).toMatchObject({
+    answers: [{ text: expect.stringContaining('left out here. Read on with result__read') }],
+  })
+  expect(logged).toMatchObject([{ action: 'cut', maxResultTokens: 450, budget: 750 }])
+})
+
+test("the provider's count of a prompt that was cut is not taken for that of the whole", async () => {
+  deps = { ...deps, limits: { contextTokens: 1_000, maxResultTokens: 900 } }
+  state = fold(...longTurn(880))
+  const sent = size(await prepare())
+  for (const fact of [
+    next(1, 2),
+    result(2, [call(2)], { usage: { inputTokens: sent } }),
+    finished(call(2), [text('fine')]),
+  ]) {
+    append(state, fact)
+  }
+  expect(size(await prepare())).toBeLessThan(750)
+})
+
+test('a summary that would save little is not asked for', async () => {
+  state = fold(...turnWith(1), input('now', words(2_700)), claim(8, 8))
+  await prepare()
+  expect(asked).toEqual([])
+})
+
+test('a message that alone is too long ends the turn, with words for the user', async () => {
+  state = fold(input('now', words(4_000)), claim(1, 1))
+  await expect(prepare()).rejects.toMatchObject({
+    name: 'TurnFailure',
+    info: { code: 'exhausted', message: expect.stringContaining('has become too long') },
+  })
+})
+
+test.each<[string, () => LogFact[]]>([
+  [
+    'old results',
+    () => [...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { result: 300 })), ...running(4)],
+  ],
+  [
+    'long answers',
+    () => [...[1, 8, 15].flatMap((seq) => turnWith(seq, { said: 300 })), ...running(3)],
+  ],
+  ['one result', () => longTurn(500)],
+])('a model that found a prompt of %s too long is sent half, and so it stays', async (_, facts) => {
+  state = fold(...facts())
+  const before = size(await prepare())
+  expect(written).toEqual([])
+  const forced = size(await prepare(true))
+  expect(forced).toBeLessThanOrEqual(before / 2)
+  expect(size(await prepare())).toBe(forced)
+})
+
+/** About so many tokens of it. */
+const tool = (tokens: number): OfferedTool => ({
+  safeName: 'a__b',
+  server: 'a',
+  tool: 'b',
+  description: words(tokens),
+  inputSchema: {},
+})
+
+test('what tools and instructions take cannot be halved: the conversation is', async () => {
+  state = fold(...turnWith(1, { said: 200 }), ...running(1))
+  const before = size(await prepare())
+  expect(size(await prepare(true, [tool(1_000)]))).toBeLessThanOrEqual(before / 2)
+})
+
+test('where the tools leave no room the user is told that it is them', async () => {
+  state = fold(...running(0))
+  await expect(prepare(false, [tool(3_500)])).rejects.toMatchObject({
+    info: { code: 'exhausted', message: expect.stringContaining('use fewer servers') },
+  })
+})
+
+test('a prompt that cannot be made shorter ends the turn instead of being sent again', async () => {
+  state = fold(input('now', words(300)), claim(1, 1))
+  await expect(prepare(true)).rejects.toMatchObject({ info: { code: 'exhausted' } })
+})
+
+test.each<[string, number, number]>([
+  ['more than is estimated', 2_400, 1],
+  ['so much more that it was of another prompt', 24_000, 0],
+])('where the provider counted %s it is believed accordingly', async (_, inputTokens, steps) => {
+  state = fold(
+    ...[1, 8, 15].flatMap((seq) => turnWith(seq, { result: 500 })),
+    ...running(3),
+    result(22, [call(22)], { usage: { inputTokens } }),
+    finished(call(22), [text('fine')]),
+    next(22, 23),
+  )
+  await prepare()
+  expect(written).toHaveLength(steps)
+})
+
+test('the budget is what the model takes, where nothing else is said, without room for the answer', async () => {
+  const { maxResultTokens } = deps.limits
+  state = fold(...turnWith(1, { said: 2_700 }), ...running(1))
+  const takes = async (contextWindow?: number): Promise<number> => {
+    deps = {
+      ...deps,
+      limits: { maxResultTokens },
+      model: () => (contextWindow === undefined ? undefined : { contextWindow }),
+    }
+    await prepare()
+    return written.length
+  }
+  expect(await takes()).toBe(0)
+  expect(await takes(12_000)).toBe(0)
+  expect(await takes(4_000)).toBe(1)
+})
+
+test('the whole log is needed for a branch with turns that the state has no words of', () => {
+  const facts = [...turnWith(1), ...turnWith(8), input('c', 'and now')]
+  const pruned = (...more: LogFact[]): SessionState => {
+    const folded = fold(...facts, ...more)
+    const first = folded.inputs.get(1)
+    if (first !== undefined) folded.inputs.set(1, { ...first, text: '' })
+    folded.prunedThrough = 1
+    return folded
+  }
+  expect(needsWholeLog(fold(...facts), 15)).toBe(false)
+  expect(needsWholeLog(pruned(), 15)).toBe(true)
+  expect(needsWholeLog(pruned(claim(15, 15), compacted(15, 'summarised', 1, 'x')), 15)).toBe(false)
+  expect(needsWholeLog(pruned(input('d', 'new start', 'm1')), 16)).toBe(false)
+})

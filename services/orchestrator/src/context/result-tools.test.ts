@@ -1,0 +1,182 @@
+import type { PromptMessage, SessionState, ToolCall, ToolCallBlock } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import { call, claim, finished, fold, input, result, settled, text } from './__fixtures__/facts.ts'
+import { answerResultTool, ResultTexts, resultTools } from './result-tools.ts'
+import { transcript } from './transcript.ts'
+
+/** What is in the object store, by key. */
+let stored: Map<string, string>
+let read: string[]
+let results: ResultTexts
+beforeEach(() => {
+  stored = new Map()
+  read = []
+  results = new ResultTexts(blobs, 1_000)
+})
+
+const blobs = {
+  async get(key: string) {
+    read.push(key)
+    const found = stored.get(key)
+    if (found === undefined) throw new BusError('not-found', `there is no stored result "${key}"`)
+    return Buffer.from(JSON.stringify({ content: [{ type: 'text', text: found }] }))
+  },
+}
+
+const blob = (key: string, bytes = 100): { key: string; bytes: number; digest: string } => ({
+  key,
+  bytes,
+  digest: 'd',
+})
+
+const long = Array.from({ length: 5_000 }, (_, index) => `line ${index}`).join('\n')
+const calls = [0, 1, 2, 3].map((index) => call(0, index))
+const [plain, large, refused, open] = calls as [
+  ToolCallBlock,
+  ToolCallBlock,
+  ToolCallBlock,
+  ToolCallBlock,
+]
+const state: SessionState = fold(
+  input('a', 'one'),
+  claim(1, 0),
+  result(0, calls),
+  finished(plain, [text(long)]),
+  finished(large, [text('beginning'), text('… (the first 9 of many)')], { blob: blob('k') }),
+  settled(1, refused, 'refused', 'not run'),
+)
+
+function ask(tool: string, given: ToolCall['block']['arguments']): Promise<string> {
+  const block = { ...call(9), name: `result__${tool}`, server: 'result', tool, arguments: given }
+  return answerResultTool({ results }, state, { block, attempt: 0, starts: [] })
+}
+
+test('tools to read results are offered when one is not whole, and else none', () => {
+  const cut = transcript(state, 1, { maxResultTokens: 100 })
+  expect(resultTools(cut).map(({ safeName, server, tool }) => [safeName, server, tool])).toEqual([
+    ['result__read', 'result', 'read'],
+    ['result__search', 'result', 'search'],
+  ])
+  const whole: PromptMessage[] = [{ role: 'user', text: 'about result__read' }]
+  expect(resultTools(whole)).toEqual([])
+})
+
+test('a result is read in parts, each of which says where the next begins', async () => {
+  let offset = 0
+  let whole = ''
+  for (let parts = 0; parts < 100; parts++) {
+    const answer = await ask('read', { call: plain.id, offset, length: 1_001 })
+    const [, from, to, length, rest, part = ''] =
+      /^\[characters (\d+) to (\d+) of (\d+); (.*)\]\n([^]*)$/.exec(answer) ?? []
+    expect([from, length]).toEqual([String(offset), String(long.length)])
+    whole += part
+    offset = Number(to)
+    if (rest === 'this is its end') break
+    expect(rest).toBe(`it goes on at offset ${offset}`)
+  }
+  expect(whole).toBe(long)
+})
+
+test('no character is torn between two parts', async () => {
+  stored.set('k', `${'x'.repeat(99)}👋${'y'.repeat(200)}`)
+  expect(await ask('read', { call: large.id, length: 100 })).toMatch(/x$/)
+  expect(await ask('read', { call: large.id, offset: 99, length: 100 })).toMatch(/\n👋y/)
+  expect(await ask('read', { call: large.id, offset: 100, length: 100 })).toMatch(/\n👋y/)
+})
+
+test.each([
+  [{ length: 1_000_000 }, 16_000],
+  [{}, 8_000],
+  [{ length: 'all' }, 8_000],
+  [{ length: 0 }, 100],
+  [{ length: '200', offset: -5 }, 200],
+])('of what is asked for as %j %d characters are read', async (given, length) => {
+  const answer = await ask('read', { call: plain.id, ...given })
+  expect(answer).toContain(`characters 0 to ${length} of`)
+})
+
+test('reading from behind the end says that there is no more', async () => {
+  expect(await ask('read', { call: plain.id, offset: 1_000_000 })).toContain('this is its end')
+})
+
+test('a result that is kept elsewhere is read whole from there, and fetched once', async () => {
+  stored.set('k', 'beginning and all the rest')
+  const answers = await Promise.all([
+    ask('read', { call: large.id }),
+    ask('search', { call: large.id, text: 'REST' }),
+  ])
+  expect(answers[0]).toContain('beginning and all the rest')
+  expect(answers[1]).toContain('[offset 22]')
+  expect(read).toEqual(['k'])
+})
+
+test('a text is found wherever it stands and however it is written, with what is around it', async () => {
+  const answer = await ask('search', { call: plain.id, text: 'LINE 499', limit: 2 })
+  const [first, second] = [long.indexOf('line 499'), long.indexOf('line 4990')]
+  expect(answer).toContain('[2 places')
+  expect(answer).toContain(`[offset ${first}]`)
+  expect(answer).toContain('line 498\nline 499\nline 500')
+  expect(answer).toContain(`[offset ${second}]`)
+  expect(answer).toContain(`more from offset ${long.indexOf('line 4991')} on`)
+})
+
+test('a search goes on from an offset, and says when there is no more', async () => {
+  const offset = long.indexOf('line 4999')
+  const answer = await ask('search', { call: plain.id, text: 'line 499', offset })
+  expect(answer).toContain(`[1 places in characters ${offset} to ${long.length}; no more]`)
+})
+
+test('what is searched for is a text and no pattern', async () => {
+  stored.set('k', 'a.c abc (a+)+$ [x-y] C:\\dir/{1}|^')
+  for (const wanted of ['a.c', '(a+)+$', '[x-y]', 'C:\\dir/{1}|^']) {
+    expect(await ask('search', { call: large.id, text: wanted })).toContain('[1 places')
+  }
+})
+
+test('a text is found across the pieces in which a large result is searched', async () => {
+  const before = 'x'.repeat(1024 * 1024 - 3)
+  stored.set('k', `${before}needle${'x'.repeat(2_000_000)}Needle`)
+  const answer = await ask('search', { call: large.id, text: 'needle' })
+  expect(answer).toContain('[2 places')
+  expect(answer).toContain(`[offset ${before.length}]`)
+})
+
+test.each<[string, string, ToolCall['block']['arguments'], string]>([
+  ['an unknown call', 'read', { call: 'nonsense' }, 'there is no result of a call "nonsense"'],
+  ['no call', 'search', { text: 'x' }, 'call: must be'],
+  ['a call that has no answer yet', 'read', { call: open.id }, 'there is no result of a call'],
+  ['a result that has expired', 'read', { call: large.id }, 'is not kept any more'],
+  ['nothing to search for', 'search', { call: plain.id }, 'text: must be'],
+  ['far too much to search for', 'search', { call: plain.id, text: long }, 'text: must be'],
+  ['another tool', 'write', { call: plain.id }, 'there is no tool'],
+])('%s is answered in words', async (_, tool, given, words) => {
+  expect(await ask(tool, given)).toContain(words)
+})
+
+test('what was said in place of a result can be read too', async () => {
+  expect(await ask('read', { call: refused.id })).toContain('not run')
+})
+
+test('a store that is away is said to be, and asked again the next time', async () => {
+  const away = { get: () => Promise.reject(new BusError('unavailable', 'the broker is away')) }
+  let current: typeof blobs | typeof away = away
+  results = new ResultTexts({ get: (key) => current.get(key) }, 1_000)
+  expect(await ask('read', { call: large.id })).toContain('right now: the broker is away')
+  current = blobs
+  stored.set('k', 'back again')
+  expect(await ask('read', { call: large.id })).toContain('back again')
+})
+
+test('of the fetched texts the last used ones are kept, as many as there is room for', async () => {
+  for (const key of ['a', 'b', 'c']) stored.set(key, key)
+  const get = (key: string): Promise<string> => results.get(blob(key, 400))
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) expect(await get(key)).toBe(key)
+  expect(read).toEqual(['a', 'b', 'c', 'b'])
+})
+
+test('one that is larger than all the room is kept until the next', async () => {
+  for (const key of ['a', 'b']) stored.set(key, key)
+  for (const key of ['a', 'a', 'b', 'b']) await results.get(blob(key, 5_000))
+  expect(read).toEqual(['a', 'b'])
+})

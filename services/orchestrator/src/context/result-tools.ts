@@ -1,0 +1,217 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
+import type { Bus } from '@mcp-host/bus'
+import type {
+  OfferedTool,
+  PromptMessage,
+  SessionState,
+  ToolCall,
+  ToolCallId,
+  ToolFinished,
+} from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { charStart } from './cut-text.ts'
+import { callText, resultText } from './result-text.ts'
+import { READ_TOOL, SEARCH_TOOL } from './transcript.ts'
+
+/** Lengths and offsets are in UTF-16 units. */
+const READ_LENGTH = 8_000
+const MAX_READ_LENGTH = 16_000
+/** So much at least, that reading on gets on. */
+const MIN_READ_LENGTH = 100
+const MATCHES = 10
+const MAX_MATCHES = 50
+const MAX_SEARCHED_LENGTH = 1_000
+/** How much is shown around a match, on either side. */
+const AROUND = 100
+/** How much is searched before others have their turn. */
+const SEARCH_STEP = 1024 * 1024
+
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+const call = { type: 'string', description: 'The call whose result it is, as it was named.' }
+
+const TOOLS: readonly OfferedTool[] = [
+  {
+    safeName: READ_TOOL,
+    server: 'result',
+    tool: 'read',
+    description:
+      'Reads a part of an earlier tool result that was shortened or cleared. Says where the rest begins.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        call,
+        offset: { type: 'integer', minimum: 0, description: 'The first character. Default 0.' },
+        length: {
+          type: 'integer',
+          minimum: MIN_READ_LENGTH,
+          maximum: MAX_READ_LENGTH,
+          description: `How many characters. Default ${READ_LENGTH}.`,
+        },
+      },
+      required: ['call'],
+    },
+  },
+  {
+    safeName: SEARCH_TOOL,
+    server: 'result',
+    tool: 'search',
+    description:
+      'Finds a text in an earlier tool result that was shortened or cleared. Shows each place with its offset and what stands around it. Upper and lower case are the same; patterns are not understood.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        call,
+        text: { type: 'string', minLength: 1, maxLength: MAX_SEARCHED_LENGTH },
+        offset: { type: 'integer', minimum: 0, description: 'Where to begin. Default 0.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_MATCHES,
+          description: `How many places at most. Default ${MATCHES}.`,
+        },
+      },
+      required: ['call', 'text'],
+    },
+  },
+]
+
+/** What to offer a model beside the tools of servers: these, when it is sent results that are not whole. */
+export function resultTools(messages: readonly PromptMessage[]): OfferedTool[] {
+  const isNeeded = messages.some(
+    (message) =>
+      message.role === 'tool' && message.answers.some(({ text }) => text.includes(READ_TOOL)),
+  )
+  return isNeeded ? [...TOOLS] : []
+}
+
+/** Answers such a call, in words for the model also when it cannot be answered. */
+export async function answerResultTool(
+  { results }: { readonly results: Pick<ResultTexts, 'get'> },
+  state: SessionState,
+  { block }: ToolCall,
+): Promise<string> {
+  const given = block.arguments as Record<string, unknown>
+  const { call: id } = given
+  if (typeof id !== 'string') return 'call: must be the call whose result is to be read'
+  const asked = state.calls.get(id as ToolCallId)
+  const blob = asked?.settled === undefined ? asked?.result?.blob : undefined
+  let text = asked && callText(asked)
+  if (blob !== undefined) {
+    try {
+      text = await results.get(blob)
+    } catch (error) {
+      const { code, message } = BusError.from(error)
+      return code === 'not-found'
+        ? `the result of call "${id}" is not kept any more; call the tool again if it does no harm`
+        : `the result of call "${id}" cannot be read right now: ${message}`
+    }
+  }
+  if (text === undefined) return `there is no result of a call "${id}" to be read`
+  switch (block.tool) {
+    case 'read':
+      return read(text, given)
+    case 'search':
+      return search(text, given)
+    default:
+      return `there is no tool "${block.name}"`
+  }
+}
+
+function read(text: string, given: Record<string, unknown>): string {
+  const begin = charStart(text, integer(given['offset'], 0, 0, text.length))
+  const length = integer(given['length'], READ_LENGTH, MIN_READ_LENGTH, MAX_READ_LENGTH)
+  const end = charStart(text, Math.min(text.length, begin + length))
+  const rest = end < text.length ? `it goes on at offset ${end}` : 'this is its end'
+  return `[characters ${begin} to ${end} of ${text.length}; ${rest}]\n${text.slice(begin, end)}`
+}
+
+async function search(text: string, given: Record<string, unknown>): Promise<string> {
+  const { text: wanted } = given
+  if (typeof wanted !== 'string' || wanted === '' || wanted.length > MAX_SEARCHED_LENGTH) {
+    return `text: must be what to search for, 1 to ${MAX_SEARCHED_LENGTH} characters`
+  }
+  const limit = integer(given['limit'], MATCHES, 1, MAX_MATCHES)
+  const begin = integer(given['offset'], 0, 0, text.length)
+  const places: number[] = []
+  for await (const place of placesOf(text, wanted, begin)) {
+    places.push(place)
+    if (places.length > limit) break
+  }
+  const next = places[limit]
+  const shown = places.slice(0, limit).map((at) => {
+    const from = charStart(text, Math.max(0, at - AROUND))
+    const to = charStart(text, Math.min(text.length, at + wanted.length + AROUND))
+    return `[offset ${at}] ${text.slice(from, to)}`
+  })
+  const more = next === undefined ? 'no more' : `more from offset ${next} on`
+  const head = `[${shown.length} places in characters ${begin} to ${text.length}; ${more}]`
+  return [head, ...shown].join('\n\n')
+}
+
+/** Where the text is found, whatever the case; without blocking for long. */
+async function* placesOf(text: string, wanted: string, begin: number): AsyncIterable<number> {
+  const literal = new RegExp(wanted.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`), 'gi')
+  for (let at = begin; at < text.length; at += SEARCH_STEP) {
+    // One that begins in this piece may end in the next.
+    const piece = text.slice(at, at + SEARCH_STEP + wanted.length - 1)
+    for (const { index } of piece.matchAll(literal)) yield at + index
+    await nextTick()
+  }
+}
+
+/** What a model meant as a whole number, brought into its bounds. */
+function integer(value: unknown, fallback: number, min: number, max: number): number {
+  const number = Number(value ?? fallback)
+  return Math.min(max, Math.max(min, Number.isFinite(number) ? Math.trunc(number) : fallback))
+}
+
+/** The texts of results in the object store; the newest are kept, for a model reads them in parts. */
+export class ResultTexts {
+  readonly #blobs: Pick<Bus['blobs'], 'get'>
+  readonly #maxBytes: number
+  /** By key, in the order they were last used. */
+  readonly #kept = new Map<string, { readonly bytes: number; readonly text: Promise<string> }>()
+
+  constructor(blobs: Pick<Bus['blobs'], 'get'>, maxBytes: number) {
+    this.#blobs = blobs
+    this.#maxBytes = maxBytes
+  }
+
+  /** Throws `not-found` when it is not kept any more, `unavailable`. */
+  async get({ key, bytes }: NonNullable<ToolFinished['blob']>): Promise<string> {
+    const kept = this.#kept.get(key) ?? { bytes, text: this.#read(key) }
+    this.#kept.delete(key)
+    this.#kept.set(key, kept)
+    this.#makeRoom()
+    try {
+      return await kept.text
+    } catch (error) {
+      // The next one tries again.
+      if (this.#kept.get(key) === kept) this.#kept.delete(key)
+      throw error
+    }
+  }
+
+  async #read(key: string): Promise<string> {
+    const bytes = await this.#blobs.get(key)
+    return resultText(JSON.parse(Buffer.from(bytes).toString()) as Pick<ToolFinished, 'content'>)
+  }
+
+  /** Whatever is used now stays, however large. */
+  #makeRoom(): void {
+    let total = this.#kept.values().reduce((sum, { bytes }) => sum + bytes, 0)
+    for (const [key, { bytes }] of this.#kept) {
+      if (total <= this.#maxBytes || this.#kept.size === 1) return
+      this.#kept.delete(key)
+      total -= bytes
+    }
+  }
+}
+
+export function resultTexts(
+  { blobs }: { readonly blobs: Pick<Bus['blobs'], 'get'> },
+  { maxBytes = MAX_KEPT_BYTES }: { readonly maxBytes?: number } = {},
+): ResultTexts {
+  return new ResultTexts(blobs, maxBytes)
+}

@@ -1,0 +1,165 @@
+import type { ReadOptions } from '@mcp-host/bus'
+import type { Envelope, LogEntry, LogFact, SessionId, ToolCallId } from '@mcp-host/contracts'
+import { generationId, newEnvelope, newSessionId, toolCallId } from '@mcp-host/contracts'
+
+/** What a generation of a story writes. */
+export interface Said {
+  readonly text?: string
+  readonly reasoning?: string
+  /** Names of tools of the server `files` that it calls. */
+  readonly tools?: readonly string[]
+}
+
+/** A session's log in memory, and how turns get into it. */
+export class MemoryLog {
+  readonly session: SessionId
+  readonly entries: LogEntry[] = []
+  /** What was read, in entries, by each call. */
+  readonly reads: number[] = []
+  /** How far the replica is that is asked, unless told that there is more. */
+  replicaSeq = Infinity
+  readonly #envelope: Envelope
+  /** Other sessions stand in the same stream. */
+  #seq = 5
+  #turnSeq = 0
+
+  constructor(owner = 'ann', session = newSessionId()) {
+    this.session = session
+    this.#envelope = newEnvelope(owner)
+  }
+
+  async lastSequence(): Promise<number> {
+    return this.entries.at(-1)?.seq ?? 0
+  }
+
+  async read(
+    _: SessionId,
+    after: number,
+    { limit = Infinity, until = Infinity, through = 0 }: ReadOptions = {},
+  ): Promise<LogEntry[]> {
+    const end = Math.min(until, Math.max(through, this.replicaSeq))
+    const found = this.entries.filter(({ seq }) => seq > after && seq <= end).slice(0, limit)
+    this.reads.push(found.length)
+    return found
+  }
+
+  /** Stores a fact and answers its sequence. Its time is a thousand times that. */
+  add(fact: LogFact): number {
+    this.#seq += 3
+    const place = { session: this.session, seq: this.#seq, time: this.#seq * 1_000 }
+    this.entries.push({ ...fact, ...place, envelope: this.#envelope })
+    return this.#seq
+  }
+
+  say(id: string, { text = `what ${id} says`, replaces = '' } = {}): number {
+    const more = replaces === '' ? {} : { replaces }
+    return this.add({ kind: 'input', fact: { id, text, ...more } })
+  }
+
+  /** Claims the turn of a message and starts a generation. */
+  claim(turn: number): void {
+    const generation = generationId(this.session, this.#turnSeq)
+    this.#turn({
+      ...this.#base(turn),
+      type: 'turn-claimed',
+      messageId: '',
+      orchestrator: 'o',
+      epoch: 1,
+      generation,
+    })
+  }
+
+  generate(turn: number): void {
+    const generation = generationId(this.session, this.#turnSeq)
+    this.#turn({ ...this.#base(turn), type: 'generation-started', generation })
+  }
+
+  /** The result of the generation that was started last; answers its calls. */
+  write({ text, reasoning, tools = [] }: Said): ToolCallId[] {
+    const started = this.entries.findLast(
+      ({ kind, fact }) => kind === 'turn' && fact.type !== 'tool-settled' && 'generation' in fact,
+    )
+    if (started?.kind !== 'turn' || !('generation' in started.fact)) throw new Error('not started')
+    const generation = started.fact.generation ?? generationId(this.session, 0)
+    const calls = tools.map((tool, index) => ({
+      type: 'tool-call' as const,
+      id: toolCallId(generation, index),
+      name: `files__${tool}`,
+      server: 'files',
+      tool,
+      arguments: { path: '/a' },
+    }))
+    this.add({
+      kind: 'generation',
+      fact: {
+        generation,
+        outcome: 'completed',
+        content: [
+          ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+          ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
+          ...calls,
+        ],
+        provider: 'demo',
+        model: 'tiny',
+        usage: { inputTokens: 3, outputTokens: 2 },
+      },
+    })
+    return calls.map(({ id }) => id)
+  }
+
+  /** The result of a call of `files.<tool>`. */
+  finish(call: ToolCallId, tool: string, text: string, blob?: string): void {
+    this.add({
+      kind: 'tool',
+      fact: {
+        type: 'tool-finished',
+        call,
+        server: 'files',
+        tool,
+        outcome: 'ok',
+        content: [{ type: 'text', text }],
+        durationMs: 7,
+        ...(blob === undefined ? {} : { blob: { key: blob, bytes: 9, digest: 'd' } }),
+      },
+    })
+  }
+
+  done(turn: number, outcome: 'completed' | 'cancelled' = 'completed', message?: string): void {
+    const more = message === undefined ? {} : { message }
+    this.#turn({ ...this.#base(turn), type: 'turn-done', outcome, ...more })
+  }
+
+  compact(turn: number, through: number): void {
+    const tokens = { tokensBefore: 9, tokensAfter: 3 }
+    const how = 'summarised'
+    this.#turn({
+      ...this.#base(turn),
+      type: 'context-compacted',
+      how,
+      through,
+      summary: 's',
+      ...tokens,
+    })
+  }
+
+  /** A whole turn with one answer. */
+  turn(
+    id: string,
+    answer = `answer to ${id}`,
+    options: { text?: string; replaces?: string } = {},
+  ): number {
+    const turn = this.say(id, options)
+    this.claim(turn)
+    this.write({ text: answer })
+    this.done(turn)
+    return turn
+  }
+
+  #base(turn: number): { turn: number; seen: number } {
+    return { turn, seen: this.#seq }
+  }
+
+  #turn(fact: (LogFact & { kind: 'turn' })['fact']): void {
+    this.#turnSeq = this.add({ kind: 'turn', fact })
+  }
+}

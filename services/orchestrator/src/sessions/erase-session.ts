@@ -1,0 +1,75 @@
+import type { Bus } from '@mcp-host/bus'
+import type { Envelope, SessionId, SessionRecord } from '@mcp-host/contracts'
+import { applyEntry } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { requestFields } from '@mcp-host/service'
+import { openState } from '../turn/open-state.ts'
+import { purgeSession } from './purge-session.ts'
+import { updateRecord } from './update-record.ts'
+
+/** How long nobody can write a deleted session anew, and what comes late is purged. */
+const MARK_TTL_MS = 24 * 3_600_000
+/** How long its turns may take to end. */
+const END_LIMIT_MS = 5_000
+
+export interface EraseDeps {
+  readonly bus: Bus
+  readonly logger: Logger
+  readonly endLimitMs?: number
+}
+
+export interface Erasure {
+  readonly envelope: Envelope
+  /** The record if the session is to be erased; asked again when the record has changed. */
+  readonly check: (record: SessionRecord | undefined) => SessionRecord | undefined
+}
+
+/**
+ * Ends what runs in a session and erases it; all that stays for a day is the mark that it was deleted.
+ * Broken off after the mark, the janitor does the rest. Answers whether it was to be erased.
+ */
+export async function eraseSession(
+  deps: EraseDeps,
+  session: SessionId,
+  { envelope, check }: Erasure,
+): Promise<boolean> {
+  const { bus, logger } = deps
+  const fields = { ...requestFields(envelope), component: 'sessions', sessionId: session }
+  const mark = (given: SessionRecord | undefined): SessionRecord | undefined => {
+    const record = check(given)
+    return record && { ...record, title: '', state: 'deleted' }
+  }
+  const marked = await updateRecord(bus.directory, session, mark, { ttlMs: MARK_TTL_MS })
+  if (marked === undefined) return false
+  const { seq } = await bus.sessions.append(
+    session,
+    { kind: 'control', fact: { type: 'session-deleted' } },
+    { envelope, messageId: crypto.randomUUID() },
+  )
+  if (!(await turnsEnded(deps, session, seq))) {
+    const message =
+      'deleted a session whose turn did not end in time; what it writes is purged later'
+    logger.warn({ ...fields, action: 'delete' }, message)
+  }
+  await purgeSession(bus, session)
+  logger.info({ ...fields, action: 'delete' }, 'deleted a session')
+  return true
+}
+
+/** Waits until no turn is unfinished. Answers whether that came in time. */
+async function turnsEnded(
+  { bus, endLimitMs = END_LIMIT_MS }: EraseDeps,
+  session: SessionId,
+  through: number,
+): Promise<boolean> {
+  const state = await openState(bus, session, { through })
+  const isOver = (): boolean => state.unfinished.size === 0
+  if (isOver()) return true
+  const signal = AbortSignal.timeout(endLimitMs)
+  const options = { after: state.seq, deltas: false, signal }
+  for await (const item of bus.sessions.follow(session, options)) {
+    if (item.type === 'entry') applyEntry(state, item.entry)
+    if (isOver()) return true
+  }
+  return false
+}

@@ -1,0 +1,92 @@
+import type { Bus } from '@mcp-host/bus'
+import type { HistoryMessage, Input, SessionId, SessionState } from '@mcp-host/contracts'
+import { BusError, branchOf } from '@mcp-host/contracts'
+import { openState } from '../turn/open-state.ts'
+import { bytesOf, fitTurn } from './fit-turn.ts'
+import { noSession, ownRecord } from './own-record.ts'
+import { readTurns } from './read-turns.ts'
+import { turnMessages } from './turn-messages.ts'
+
+/** As JSON; the broker takes no message above 1 MiB. */
+const MAX_PAGE_BYTES = 650 * 1024
+
+export interface HistoryRequest {
+  readonly session: SessionId
+  /** Turns. */
+  readonly limit: number
+  readonly before?: string | undefined
+  readonly only?: string | undefined
+}
+
+export interface HistoryPage {
+  readonly messages: HistoryMessage[]
+  readonly next?: string
+}
+
+/** What was said, in whole turns. Throws `not-found` for a session of another, or an unknown message. */
+export async function historyPage(
+  { directory, sessions, snapshots }: Pick<Bus, 'directory' | 'sessions' | 'snapshots'>,
+  request: HistoryRequest,
+  principal: string,
+): Promise<HistoryPage> {
+  const { session } = request
+  const [found, through] = await Promise.all([
+    directory.get(session),
+    sessions.lastSequence(session),
+  ])
+  const state = await openState({ sessions, snapshots }, session, { through })
+  if (found !== undefined) ownRecord(session, found.record, principal)
+  // The record is written a little later than the first message.
+  else if (state.owner !== principal || state.isDeleted) throw noSession(session)
+
+  const { inputs, older } = select(state, request)
+  const branches = branchesOf(state, inputs)
+  const turns: HistoryMessage[][] = []
+  let bytes = 0
+  let next = older
+  for await (const { input, turn } of readTurns(sessions, session, state, inputs)) {
+    const place = {
+      branches: branches.get(input.seq) ?? [],
+      checkpoint: state.checkpoints.get(input.seq),
+    }
+    const messages = fitTurn(turnMessages(input, turn, place), MAX_PAGE_BYTES)
+    bytes += bytesOf(messages)
+    if (bytes > MAX_PAGE_BYTES) {
+      next = turns.at(-1)?.[0]?.id
+      break
+    }
+    turns.push(messages)
+  }
+  return { messages: turns.toReversed().flat(), ...(next === undefined ? {} : { next }) }
+}
+
+/** The messages of the page, oldest first, and the `before` of what is older. */
+function select(
+  state: SessionState,
+  { limit, before, only }: HistoryRequest,
+): { inputs: Input[]; older?: string } {
+  if (only !== undefined) return { inputs: [inputOf(state, only, 'only')] }
+  const last = before === undefined ? state.head : inputOf(state, before, 'before').parent
+  const branch = branchOf(state, last)
+  const inputs = branch.slice(-limit)
+  const [oldest] = inputs
+  return branch.length > limit && oldest !== undefined ? { inputs, older: oldest.id } : { inputs }
+}
+
+function inputOf(state: SessionState, id: string, field: string): Input {
+  const input = state.inputs.get(state.messageIds.get(id) ?? 0)
+  if (input !== undefined) return input
+  throw new BusError('not-found', `${field}: there is no message "${id}" in this session`, {
+    field,
+  })
+}
+
+/** By the messages' sequences: the ids of all that stand in the same place. */
+function branchesOf(
+  state: SessionState,
+  inputs: readonly Input[],
+): ReadonlyMap<number, readonly string[]> {
+  const places = new Map<number, string[]>(inputs.map(({ parent = 0 }) => [parent, []]))
+  for (const { id, parent = 0 } of state.inputs.values()) places.get(parent)?.push(id)
+  return new Map(inputs.map(({ seq, parent = 0 }) => [seq, places.get(parent) ?? []]))
+}

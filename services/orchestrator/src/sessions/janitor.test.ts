@@ -1,0 +1,164 @@
+import type { Bus, Lease } from '@mcp-host/bus'
+import type { SessionId } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
+import { MemoryLog } from './__fixtures__/memory-log.ts'
+import { record } from './__fixtures__/record.ts'
+import { startJanitor } from './janitor.ts'
+
+const DAY_MS = 24 * 3_600_000
+const NOW = 100 * DAY_MS
+
+let directory: MemoryDirectory
+let logs: Map<SessionId, MemoryLog>
+let purged: SessionId[]
+let removedBlobs: string[]
+/** Who has the lease. */
+let holder: string | undefined
+let warnings: string[]
+let stack: AsyncDisposableStack
+beforeEach(() => {
+  vi.useFakeTimers()
+  directory = new MemoryDirectory()
+  logs = new Map()
+  purged = []
+  removedBlobs = []
+  holder = undefined
+  warnings = []
+  stack = new AsyncDisposableStack()
+})
+afterEach(async () => {
+  await stack.disposeAsync()
+  vi.useRealTimers()
+})
+
+function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisposable {
+  const entriesOf = (session: SessionId) => logs.get(session)?.entries ?? []
+  const lease = {
+    get isHeld() {
+      return holder === id
+    },
+    async release() {
+      holder = undefined
+    },
+  } as Lease
+  const bus = {
+    directory,
+    leases: {
+      async acquire() {
+        holder ??= id
+        return holder === id ? lease : undefined
+      },
+    },
+    sessions: {
+      read: async (session: SessionId, after: number) => {
+        if (session === broken) throw new BusError('internal', 'a fault')
+        return entriesOf(session).filter(({ seq }) => seq > after)
+      },
+      lastSequence: async (session: SessionId) => entriesOf(session).at(-1)?.seq ?? 0,
+      append: async (session: SessionId, fact: Parameters<MemoryLog['add']>[0]) => ({
+        seq: logs.get(session)?.add(fact) ?? 0,
+      }),
+      async purge(session: SessionId) {
+        purged.push(session)
+        logs.delete(session)
+      },
+    },
+    snapshots: { get: async () => undefined, remove: async () => undefined },
+    blobs: { remove: async (key: string) => void removedBlobs.push(key) },
+    // Of the bus it uses no more than this.
+  } as unknown as Bus
+  const logger = {
+    info: () => undefined,
+    warn: (_: object, message: string) => void warnings.push(message),
+  } as unknown as Logger
+  return stack.use(startJanitor({ bus, logger, sessionTtlDays, now: () => NOW }))
+}
+
+/** A session that was last used so many days ago. */
+async function talked(daysAgo: number): Promise<SessionId> {
+  const { id, ...rest } = record({ updatedAt: NOW - daysAgo * DAY_MS })
+  const log = new MemoryLog('ann', id)
+  log.turn('a')
+  logs.set(id, log)
+  await directory.put({ id, ...rest })
+  return id
+}
+
+const rounds = (count: number) => vi.advanceTimersByTimeAsync(10_000 + (count - 1) * 60_000)
+
+const stateOf = (id: SessionId) => directory.records.get(id)?.state
+
+test('sessions in which nothing happened for too long are deleted, the others stay', async () => {
+  const old = await talked(31)
+  const young = await talked(29)
+  start(30)
+  await rounds(1)
+  expect(purged).toEqual([old])
+  expect([stateOf(old), stateOf(young)]).toEqual(['deleted', 'active'])
+})
+
+test('with 0 days all stay', async () => {
+  await talked(99)
+  start(0)
+  await rounds(3)
+  expect(purged).toEqual([])
+})
+
+test('a session in whose log something happened since its record was written stays', async () => {
+  const id = await talked(31)
+  const entries = logs.get(id)?.entries ?? []
+  entries.push(...entries.slice(-1).map((last) => ({ ...last, seq: 9_999, time: NOW - DAY_MS })))
+  start(30)
+  await rounds(2)
+  expect(stateOf(id)).toBe('active')
+})
+
+test('what was written into a deleted session late is purged, with its results', async () => {
+  const id = await talked(1)
+  const other = await talked(1)
+  for (const each of [id, other]) {
+    await directory.put(record({ id: each, state: 'deleted' }))
+  }
+  logs.delete(other)
+  const log = logs.get(id)
+  const turn = log?.say('b') ?? 0
+  log?.claim(turn)
+  for (const call of log?.write({ tools: ['read'] }) ?? []) log?.finish(call, 'read', 'x', 'a blob')
+  start(30)
+  await rounds(3)
+  expect(purged).toEqual([id])
+  expect(removedBlobs).toEqual(['a blob'])
+})
+
+test('one session that cannot be looked at holds up no other', async () => {
+  const broken = await talked(31)
+  const old = await talked(31)
+  start(30, 'us', broken)
+  await rounds(1)
+  expect(purged).toEqual([old])
+  expect(warnings).toHaveLength(1)
+})
+
+test('one at a time is at work, and another goes on when it ends', async () => {
+  const first = start(30, 'first')
+  start(30, 'second')
+  await rounds(2)
+  expect(holder).toBe('first')
+  await first[Symbol.asyncDispose]()
+  const old = await talked(31)
+  await rounds(2)
+  expect(holder).toBe('second')
+  expect(purged).toEqual([old])
+})
+
+test('who lost the lease deletes nothing', async () => {
+  start(30)
+  await rounds(1)
+  holder = 'another'
+  await talked(31)
+  await rounds(2)
+  expect(purged).toEqual([])
+})

@@ -1,0 +1,115 @@
+import type { Bus, DirectoryView, Lease } from '@mcp-host/bus'
+import type { SessionRecord } from '@mcp-host/contracts'
+import { BusError, newEnvelope } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { openState } from '../turn/open-state.ts'
+import { eraseSession } from './erase-session.ts'
+import { purgeSession } from './purge-session.ts'
+
+const LEASE = 'janitor'
+const LEASE_TTL_MS = 30_000
+/** Not while everything starts. */
+const FIRST_MS = 10_000
+const EVERY_MS = 60_000
+const DAY_MS = 24 * 3_600_000
+
+export interface JanitorDeps {
+  readonly bus: Bus
+  readonly logger: Logger
+  /** Sessions in which nothing happened for so many days are deleted; 0 keeps them. */
+  readonly sessionTtlDays: number
+  /** Epoch milliseconds. */
+  readonly now?: () => number
+}
+
+/**
+ * Once a minute, in one orchestrator at a time: deletes sessions that are too old, and purges what was
+ * written into deleted ones by those who learnt of it late.
+ */
+export function startJanitor(deps: JanitorDeps): AsyncDisposable {
+  const janitor = new Janitor(deps)
+  janitor.again(FIRST_MS)
+  return janitor
+}
+
+class Janitor implements AsyncDisposable {
+  readonly #deps: JanitorDeps
+  readonly #stop = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #round: Promise<void> = Promise.resolve()
+  #lease: Lease | undefined
+  #view: DirectoryView | undefined
+
+  constructor(deps: JanitorDeps) {
+    this.#deps = deps
+  }
+
+  again(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#round = this.#clean()
+    }, ms)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    clearTimeout(this.#timer)
+    await this.#round
+    await this.#lease?.release()
+  }
+
+  async #clean(): Promise<void> {
+    const { bus, logger } = this.#deps
+    try {
+      if (this.#lease?.isHeld !== true) {
+        this.#lease = await bus.leases.acquire(LEASE, { ttlMs: LEASE_TTL_MS })
+      }
+      // Only who cleans keeps all records in mind.
+      if (this.#lease !== undefined) this.#view ??= await bus.directory.watch()
+      for (const record of Array.from(this.#view?.records.values() ?? [])) {
+        if (this.#stop.signal.aborted || this.#lease?.isHeld !== true) break
+        await this.#look(record)
+      }
+    } catch (err) {
+      // The next round does what this one has left.
+      logger.warn(
+        { component: 'janitor', action: 'clean', err },
+        'could not clean up; trying again',
+      )
+    }
+    if (!this.#stop.signal.aborted) this.again(EVERY_MS)
+  }
+
+  /** One session's fault holds up no other; without the broker none can be looked at. */
+  async #look(record: SessionRecord): Promise<void> {
+    try {
+      if (record.state === 'deleted') await this.#purgeAgain(record)
+      else if (this.#isOld(record.updatedAt)) await this.#expire(record)
+    } catch (err) {
+      if (BusError.from(err).code === 'unavailable') throw err
+      const fields = { component: 'janitor', action: 'look', sessionId: record.id, err }
+      this.#deps.logger.warn(fields, 'could not clean up a session')
+    }
+  }
+
+  async #purgeAgain({ id }: SessionRecord): Promise<void> {
+    const { bus, logger } = this.#deps
+    if ((await bus.sessions.lastSequence(id)) === 0) return
+    await purgeSession(bus, id)
+    const fields = { component: 'janitor', action: 'purge', sessionId: id }
+    logger.info(fields, 'purged what was written into a deleted session')
+  }
+
+  async #expire({ id, owner }: SessionRecord): Promise<void> {
+    // The log has the last word: the record may not be written yet.
+    const { updatedAt } = await openState(this.#deps.bus, id)
+    if (!this.#isOld(updatedAt)) return
+    const check = (record: SessionRecord | undefined): SessionRecord | undefined =>
+      record?.state === 'active' && this.#isOld(record.updatedAt) ? record : undefined
+    await eraseSession(this.#deps, id, { envelope: newEnvelope(owner), check })
+  }
+
+  #isOld(updatedAt: number): boolean {
+    const { sessionTtlDays, now = Date.now } = this.#deps
+    return sessionTtlDays > 0 && updatedAt < now() - sessionTtlDays * DAY_MS
+  }
+}

@@ -1,0 +1,49 @@
+import type { SessionRecord } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+
+/** Where a page of sessions ends. */
+type Place = Pick<SessionRecord, 'updatedAt' | 'id'>
+
+export interface ListedPage {
+  readonly sessions: SessionRecord[]
+  readonly next?: string
+}
+
+/** One owner's sessions, the newest first. Throws `invalid` when `before` is no cursor. */
+export function listRecords(
+  records: Iterable<SessionRecord>,
+  owner: string,
+  { limit, before }: { readonly limit: number; readonly before?: string | undefined },
+): ListedPage {
+  const place = before === undefined ? undefined : parsePlace(before)
+  const found = Array.from(records)
+    .filter((record) => record.owner === owner && record.state === 'active')
+    .filter((record) => place === undefined || compare(place, record) < 0)
+    .toSorted(compare)
+  const sessions = found.slice(0, limit)
+  const last = sessions.at(-1)
+  return last === undefined || found.length <= limit
+    ? { sessions }
+    : { sessions, next: formatPlace(last) }
+}
+
+function compare(one: Place, other: Place): number {
+  if (one.updatedAt !== other.updatedAt) return other.updatedAt - one.updatedAt
+  if (one.id === other.id) return 0
+  return one.id < other.id ? -1 : 1
+}
+
+function formatPlace({ updatedAt, id }: Place): string {
+  return Buffer.from(`${updatedAt} ${id}`).toString('base64url')
+}
+
+function parsePlace(cursor: string): Place {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, updatedAt, id] = /^(\d+) ([A-Za-z0-9_-]{16,64})$/.exec(text) ?? []
+  if (updatedAt === undefined || id === undefined) {
+    const message = 'before: is not the "next" of a page of sessions'
+    throw new BusError('invalid', message, { field: 'before' })
+  }
+  // It is compared only, never used as a session.
+  return { updatedAt: Number(updatedAt), id: id as SessionRecord['id'] }
+}

@@ -1,0 +1,67 @@
+import type { SessionLog } from '@mcp-host/bus'
+import type { Input, SessionId, SessionState, Turn } from '@mcp-host/contracts'
+import { applyEntry, emptySession } from '@mcp-host/contracts'
+
+/** A user message and what became of it. */
+export interface SaidTurn {
+  readonly input: Input
+  readonly turn: Turn | undefined
+}
+
+/** How many turns are read from the log at a time: a reader may have enough before it has all. */
+const BATCH = 20
+
+/** The turns of some messages, the last first, with all that was said in them. */
+export async function* readTurns(
+  log: SessionLog,
+  session: SessionId,
+  state: SessionState,
+  inputs: readonly Input[],
+): AsyncGenerator<SaidTurn> {
+  for (let end = inputs.length; end > 0; end -= BATCH) {
+    const batch = inputs.slice(Math.max(0, end - BATCH), end)
+    const pruned = batch.filter(
+      ({ seq }) => seq <= state.prunedThrough && state.turns.get(seq)?.done !== undefined,
+    )
+    const read = await foldOnly(log, session, state, pruned)
+    for (const input of batch.toReversed()) {
+      const { seq } = input
+      yield {
+        input: read.inputs.get(seq) ?? input,
+        turn: read.turns.get(seq) ?? state.turns.get(seq),
+      }
+    }
+  }
+}
+
+/** What the entries of those turns alone amount to. */
+async function foldOnly(
+  log: SessionLog,
+  session: SessionId,
+  state: SessionState,
+  inputs: readonly Input[],
+): Promise<SessionState> {
+  const ranges = rangesOf(state, new Set(inputs.map(({ seq }) => seq)))
+  const parts = await Promise.all(
+    ranges.map(({ after, until }) => log.read(session, after, { until })),
+  )
+  const folded = emptySession()
+  for (const entry of parts.flat()) applyEntry(folded, entry)
+  return folded
+}
+
+/** Where those turns stand in the log. Neighbours are one range. */
+function rangesOf(
+  { inputs, turns }: SessionState,
+  wanted: ReadonlySet<number>,
+): { after: number; until: number }[] {
+  const ranges: { after: number; until: number }[] = []
+  let neighbour: { after: number; until: number } | undefined
+  for (const seq of wanted.size === 0 ? [] : inputs.keys()) {
+    const until = turns.get(seq)?.done?.seq ?? seq
+    if (!wanted.has(seq)) neighbour = undefined
+    else if (neighbour !== undefined) neighbour.until = Math.max(neighbour.until, until)
+    else ranges.push((neighbour = { after: seq - 1, until }))
+  }
+  return ranges
+}

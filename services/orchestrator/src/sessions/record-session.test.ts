@@ -1,0 +1,139 @@
+import type { SessionState } from '@mcp-host/contracts'
+import { applyEntry, BusError, emptySession } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
+import { MemoryLog } from './__fixtures__/memory-log.ts'
+import { SessionRecorder } from './record-session.ts'
+
+let directory: MemoryDirectory
+let recorder: SessionRecorder
+let warnings: string[]
+beforeEach(() => {
+  vi.useFakeTimers()
+  directory = new MemoryDirectory()
+  warnings = []
+  const logger = { warn: (_: object, message: string) => void warnings.push(message) }
+  // Of the logger it uses no more than this.
+  recorder = new SessionRecorder({ bus: { directory }, logger: logger as unknown as Logger })
+})
+afterEach(() => void vi.useRealTimers())
+
+function fold({ entries }: MemoryLog): SessionState {
+  const state = emptySession()
+  for (const entry of entries) applyEntry(state, entry)
+  return state
+}
+
+const recorded = ({ session }: MemoryLog) => directory.records.get(session)
+
+test('a new session is known with its owner and the beginning of its first message', async () => {
+  const log = new MemoryLog('bob')
+  const line = `  how\u0007 do I ${'💡'.repeat(100)}`
+  log.turn('a', 'so', { text: `\n${line}\nand then?` })
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(recorded(log)).toEqual({
+    id: log.session,
+    owner: 'bob',
+    title: `how do I ${'💡'.repeat(71)}`,
+    isTitled: false,
+    createdAt: log.entries[0]?.time,
+    updatedAt: log.entries.at(-1)?.time,
+    messages: 1,
+    usage: [{ provider: 'demo', model: 'tiny', generations: 1, inputTokens: 3, outputTokens: 2 }],
+    state: 'active',
+  })
+})
+
+test('of much news in a short time only the newest are written', async () => {
+  const log = new MemoryLog()
+  log.turn('a')
+  for (const id of ['b', 'c', 'd']) {
+    log.turn(id)
+    recorder.note(log.session, fold(log))
+  }
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(recorded(log)?.messages).toBe(4)
+  expect(directory.options).toHaveLength(1)
+})
+
+test('news that come during a write are written after it', async () => {
+  const log = new MemoryLog()
+  log.turn('a')
+  const write = Promise.withResolvers<void>()
+  directory.meanwhile = () => write.promise
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(1_000)
+  log.turn('b')
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(recorded(log)).toBeUndefined()
+  write.resolve()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(recorded(log)?.messages).toBe(2)
+})
+
+test('a title that a user chose stays, also one that is chosen during the write', async () => {
+  const log = new MemoryLog()
+  log.turn('a')
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(0)
+  const known = recorded(log)
+  if (known === undefined) throw new Error('not recorded')
+  log.turn('b')
+  directory.meanwhile = () => directory.put({ ...known, title: 'mine', isTitled: true })
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(recorded(log)).toMatchObject({ title: 'mine', isTitled: true, messages: 2 })
+})
+
+test('a deleted session is not written anew', async () => {
+  const log = new MemoryLog()
+  log.turn('a')
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(0)
+  const known = recorded(log)
+  if (known === undefined) throw new Error('not recorded')
+  await directory.put({ ...known, state: 'deleted' })
+  log.turn('b')
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(recorded(log)).toMatchObject({ state: 'deleted', messages: 1 })
+})
+
+test('older news, such as of an orchestrator that was frozen, change nothing', async () => {
+  const log = new MemoryLog()
+  log.turn('a')
+  const old = fold(log)
+  log.turn('b')
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(1_000)
+  recorder.note(log.session, old)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(recorded(log)?.messages).toBe(2)
+})
+
+test('what cannot be written is told, and the next turn writes it', async () => {
+  const log = new MemoryLog()
+  log.turn('a')
+  directory.meanwhile = () => Promise.reject(new BusError('unavailable', 'away'))
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(warnings).toHaveLength(1)
+  expect(recorded(log)).toBeUndefined()
+  log.turn('b')
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(recorded(log)?.messages).toBe(2)
+})
+
+test('what is not written yet is written at the end', async () => {
+  const log = new MemoryLog()
+  log.turn('a')
+  log.turn('b')
+  recorder.note(log.session, fold(log))
+  await recorder[Symbol.asyncDispose]()
+  expect(recorded(log)?.messages).toBe(2)
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,165 @@
+import type { HistoryMessage, SessionState } from '@mcp-host/contracts'
+import { applyEntry, emptySession } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import { MemoryLog } from './__fixtures__/memory-log.ts'
+import { turnMessages } from './turn-messages.ts'
+
+let log: MemoryLog
+beforeEach(() => {
+  log = new MemoryLog()
+})
+
+function fold(): SessionState {
+  const state = emptySession()
+  for (const entry of log.entries) applyEntry(state, entry)
+  return state
+}
+
+function messagesOf(seq: number): HistoryMessage[] {
+  const { inputs, turns, checkpoints } = fold()
+  const input = inputs.get(seq)
+  if (input === undefined) throw new Error('no such message')
+  const place = { branches: [input.id], checkpoint: checkpoints.get(seq) }
+  return turnMessages(input, turns.get(seq), place)
+}
+
+test('a turn is its question, thoughts, tool calls with results, and answer, in order', () => {
+  const turn = log.say('a', { text: 'list them' })
+  log.claim(turn)
+  const [list] = log.write({ reasoning: 'let me look', tools: ['list'] })
+  if (list === undefined) throw new Error('no call')
+  log.finish(list, 'list', 'x, y')
+  log.generate(turn)
+  log.write({ text: 'x and y' })
+  log.done(turn)
+  const messages = messagesOf(turn)
+  const answer = { provider: 'demo', model: 'tiny', usage: { inputTokens: 3, outputTokens: 2 } }
+  expect(messages).toMatchObject([
+    {
+      id: 'a',
+      role: 'user',
+      content: 'list them',
+      metadata: { messageId: 'a', state: 'done', outcome: 'completed' },
+    },
+    {
+      role: 'assistant',
+      kind: 'complete',
+      metadata: { messageId: 'a', reasoning: 'let me look', ...answer },
+    },
+    {
+      id: list,
+      role: 'tool',
+      toolName: 'files.list',
+      kind: 'complete',
+      data: {
+        arguments: { path: '/a' },
+        outcome: 'ok',
+        content: [{ type: 'text', text: 'x, y' }],
+        durationMs: 7,
+      },
+      metadata: { messageId: 'a' },
+    },
+    { role: 'assistant', content: 'x and y', metadata: { messageId: 'a', ...answer } },
+  ])
+  expect(messages[1]).not.toHaveProperty('content')
+  expect(messages[0]?.metadata).not.toHaveProperty('branches')
+  const times = messages.map(({ createdAt }) => createdAt)
+  expect(times).toEqual(times.toSorted((one, other) => one - other))
+  expect(new Set(messages.map(({ id }) => id)).size).toBe(4)
+})
+
+test('a message shows whether its turn is queued, runs, or waits for the user', () => {
+  const turn = log.say('a')
+  const queued = log.say('b')
+  log.claim(turn)
+  expect(messagesOf(turn)[0]?.metadata.state).toBe('running')
+  expect(messagesOf(queued)).toMatchObject([{ metadata: { state: 'queued' } }])
+  const waiting = { type: 'turn-waiting', turn, seen: 0, until: 9 } as const
+  log.add({ kind: 'turn', fact: { ...waiting, for: 'owner' } })
+  expect(messagesOf(turn)[0]?.metadata.state).toBe('running')
+  log.add({ kind: 'turn', fact: { ...waiting, for: 'approval' } })
+  expect(messagesOf(turn)[0]?.metadata.state).toBe('waiting')
+})
+
+test('a call without a result has only started', () => {
+  const turn = log.say('a')
+  log.claim(turn)
+  log.write({ text: 'I look', tools: ['list'] })
+  expect(messagesOf(turn).slice(1)).toMatchObject([
+    { role: 'assistant', content: 'I look' },
+    { role: 'tool', kind: 'start', data: { arguments: { path: '/a' } } },
+  ])
+})
+
+test.each([
+  ['refused', 'refused'],
+  ['unknown', 'unknown'],
+  ['cancelled', 'cancelled'],
+  ['answered', 'ok'],
+] as const)(
+  'a call that the host settled as %s has the outcome %s and its words',
+  (how, outcome) => {
+    const turn = log.say('a')
+    log.claim(turn)
+    const [call] = log.write({ tools: ['list'] })
+    if (call === undefined) throw new Error('no call')
+    const settled = {
+      type: 'tool-settled',
+      turn,
+      seen: 0,
+      call,
+      tool: 'list',
+      outcome: how,
+    } as const
+    log.add({ kind: 'turn', fact: { ...settled, message: 'so it is' } })
+    expect(messagesOf(turn)[1]).toMatchObject({
+      kind: 'complete',
+      data: { outcome, content: [{ type: 'text', text: 'so it is' }] },
+    })
+  },
+)
+
+test('what a model wrote that was asked again is not shown', () => {
+  const turn = log.say('a')
+  log.claim(turn)
+  log.write({ text: 'half an ans' })
+  const voids = fold().turns.get(turn)?.generations[0]?.id
+  if (voids === undefined) throw new Error('no generation')
+  const generation = `${voids}0` as typeof voids
+  log.add({
+    kind: 'turn',
+    fact: { type: 'generation-started', turn, seen: 0, generation, voids, reason: 'busy' },
+  })
+  log.write({ text: 'an answer' })
+  expect(messagesOf(turn).slice(1)).toMatchObject([{ id: generation, content: 'an answer' }])
+})
+
+test('how a turn ended without an answer is told in words', () => {
+  const failed = log.say('a')
+  log.claim(failed)
+  log.done(failed, 'completed', 'Sorry, try again later.')
+  const cancelled = log.say('b')
+  log.claim(cancelled)
+  log.done(cancelled, 'cancelled')
+  expect(messagesOf(failed)[1]).toMatchObject({
+    role: 'system',
+    content: 'Sorry, try again later.',
+    metadata: { messageId: 'a' },
+  })
+  expect(messagesOf(cancelled)).toMatchObject([
+    { metadata: { outcome: 'cancelled' } },
+    { role: 'system', content: 'This turn was cancelled.' },
+  ])
+})
+
+test('a note stands after the last turn that was summarised', () => {
+  const first = log.turn('a')
+  const second = log.say('b')
+  log.claim(second)
+  log.compact(second, first)
+  expect(messagesOf(first).at(-1)).toMatchObject({
+    role: 'system',
+    content: expect.stringContaining('summarised'),
+  })
+  expect(messagesOf(second)).toHaveLength(1)
+})

@@ -1,0 +1,135 @@
+import type {
+  Checkpoint,
+  Generation,
+  HistoryMessage,
+  Input,
+  ToolCall,
+  Turn,
+} from '@mcp-host/contracts'
+
+/** What of a turn the turn itself does not say. */
+export interface TurnPlace {
+  /** Ids of the messages that stand in the same place, oldest first. */
+  readonly branches: readonly string[]
+  /** What models are sent in place of all up to this turn. */
+  readonly checkpoint: Checkpoint | undefined
+}
+
+/** A user message and all that was said in its turn, in order. Pure. */
+export function turnMessages(
+  input: Input,
+  turn: Turn | undefined,
+  { branches, checkpoint }: TurnPlace,
+): HistoryMessage[] {
+  const { id, time, text } = input
+  const { done } = turn ?? {}
+  const user: HistoryMessage = {
+    id,
+    role: 'user',
+    createdAt: time,
+    content: text,
+    metadata: {
+      messageId: id,
+      ...(branches.length > 1 ? { branches: [...branches] } : {}),
+      state: stateOf(turn),
+      ...(done === undefined ? {} : { outcome: done.outcome }),
+      ...(done?.error === undefined ? {} : { error: done.error }),
+    },
+  }
+  return [
+    user,
+    ...(turn?.generations ?? []).flatMap((generation) => generationMessages(id, generation)),
+    ...note(input, 'end', done?.time, endNote(done)),
+    ...note(input, 'context', done?.time, checkpoint && CONTEXT_NOTES[checkpoint.how]),
+  ]
+}
+
+function stateOf(turn: Turn | undefined): HistoryMessage['metadata']['state'] {
+  if (turn === undefined) return 'queued'
+  if (turn.done !== undefined) return 'done'
+  // A turn that changes its orchestrator is at work for who looks at it.
+  return turn.waiting?.for === 'approval' ? 'waiting' : 'running'
+}
+
+const CONTEXT_NOTES: Record<Checkpoint['how'], string> = {
+  cleared: 'Results of earlier tool calls are not sent to the model any more.',
+  summarised: 'Earlier messages were summarised; the model is sent the summary.',
+  dropped: 'Earlier messages are not sent to the model any more.',
+}
+
+function endNote(done: Turn['done']): string | undefined {
+  return done?.message ?? (done?.outcome === 'cancelled' ? 'This turn was cancelled.' : undefined)
+}
+
+function note(
+  { id, time }: Input,
+  what: string,
+  createdAt = time,
+  content: string | undefined,
+): HistoryMessage[] {
+  if (content === undefined) return []
+  return [{ id: `${id}-${what}`, role: 'system', createdAt, content, metadata: { messageId: id } }]
+}
+
+function generationMessages(
+  messageId: string,
+  { id, isVoid, result, endedAt, calls }: Generation,
+): HistoryMessage[] {
+  if (isVoid || result === undefined) return []
+  const { content, provider, model, usage, error } = result
+  const join = (type: 'text' | 'reasoning'): string =>
+    content.map((block) => (block.type === type ? block.text : '')).join('')
+  const text = join('text')
+  const reasoning = join('reasoning')
+  const answer: HistoryMessage = {
+    id,
+    role: 'assistant',
+    createdAt: endedAt,
+    ...(text === '' ? {} : { content: text }),
+    kind: 'complete',
+    metadata: {
+      messageId,
+      provider,
+      model,
+      ...(reasoning === '' ? {} : { reasoning }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(error === undefined ? {} : { error }),
+    },
+  }
+  const tools = Array.from(calls.values(), (call) => toolMessage(messageId, endedAt, call))
+  return text === '' && reasoning === '' ? tools : [answer, ...tools]
+}
+
+function toolMessage(messageId: string, createdAt: number, call: ToolCall): HistoryMessage {
+  const { id, name, server, tool, arguments: given } = call.block
+  const end = endOf(call)
+  return {
+    id,
+    role: 'tool',
+    createdAt,
+    toolName: server === undefined || tool === undefined ? name : `${server}.${tool}`,
+    kind: end === undefined ? 'start' : 'complete',
+    data: { arguments: given, ...end },
+    metadata: { messageId },
+  }
+}
+
+type ToolData = NonNullable<HistoryMessage['data']>
+
+function endOf({ settled, result }: ToolCall): Omit<ToolData, 'arguments'> | undefined {
+  if (settled !== undefined) {
+    const { outcome, message } = settled
+    const content = [{ type: 'text', text: message }]
+    return { outcome: outcome === 'answered' ? 'ok' : outcome, content }
+  }
+  if (result === undefined) return undefined
+  const { outcome, content, structuredContent, error, blob, durationMs } = result
+  return {
+    outcome,
+    content,
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(error === undefined ? {} : { error }),
+    ...(blob === undefined ? {} : { blob }),
+    durationMs,
+  }
+}

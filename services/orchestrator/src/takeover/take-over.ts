@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Bus, InputJobs } from '@mcp-host/bus'
+import {
+  newEnvelope,
+  newSessionId,
+  orchestratorControl,
+  orchestratorJobs,
+} from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { OrchestratorEvents } from '../events.ts'
+import { probe } from '../turn/probe.ts'
+
+const TICK_MS = 250
+/** How often who has jobs tells them when they stay the same. */
+const BUSY_MS = 500
+const IDLE_MS = 1_000
+/** Who has jobs and is silent for so long is asked. */
+const QUIET_MS = 1_000
+/** Two turns of who has nothing to do. */
+const PRESENT_MS = 2 * IDLE_MS
+/** By then the broker has handed out its jobs without us. */
+const FORGET_MS = 6_000
+/** After an outage of the broker the others need a moment to be heard again. */
+const STEADY_MS = 2_000
+
+/**
+ * So many are told, that they fit a message of the broker, 1 MiB: some 100 bytes each. The oldest, for
+ * those are at work, and what was put off and comes again is young. The broker sees to the rest itself.
+ */
+const MAX_JOBS = 5_000
+
+export interface TakeOverDeps {
+  readonly bus: Bus
+  readonly logger: Logger
+  readonly inputs: Pick<InputJobs, 'held'>
+  readonly events: Pick<OrchestratorEvents, 'jobsTakenOver'>
+  /** Whether an orchestrator answers, asked twice if need be. */
+  readonly isAlive?: (orchestrator: string) => Promise<boolean>
+}
+
+interface Peer {
+  jobs: readonly string[]
+  /** By `performance.now()`. */
+  heardAt: number
+  isAsked: boolean
+  isDead: boolean
+}
+
+/**
+ * Hands the jobs of orchestrators that died back to the broker, which would notice only after seconds.
+ * All tell each other what they are at work on; who falls silent and does not answer is dead. A mistake
+ * costs nothing but a look: who claims a turn is decided in its log.
+ */
+export class TakeOver implements AsyncDisposable {
+  readonly #deps: TakeOverDeps
+  readonly #peers = new Map<string, Peer>()
+  readonly #listening: Disposable
+  readonly #timer: NodeJS.Timeout
+  #told: readonly string[] = []
+  #toldAt = -Infinity
+
+  constructor(deps: TakeOverDeps) {
+    this.#deps = deps
+    this.#listening = deps.bus.listen(orchestratorJobs, {}, ({ orchestrator, jobs }) => {
+      if (orchestrator !== deps.bus.id) this.#heard(orchestrator, jobs)
+    })
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#tick()
+  }
+
+  /** Says goodbye: nobody has to look after this one. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    this.#listening[Symbol.dispose]()
+    this.#tell([])
+  }
+
+  #heard(orchestrator: string, jobs: readonly string[]): void {
+    const isAsked = this.#peers.get(orchestrator)?.isAsked ?? false
+    this.#peers.set(orchestrator, { jobs, heardAt: performance.now(), isAsked, isDead: false })
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    const jobs = this.#deps.inputs.held().slice(0, MAX_JOBS)
+    const everyMs = jobs.length === 0 ? IDLE_MS : BUSY_MS
+    if (now - this.#toldAt >= everyMs || !isDeepStrictEqual(jobs, this.#told)) this.#tell(jobs)
+    for (const [id, peer] of this.#peers) this.#look(id, peer, now - peer.heardAt)
+  }
+
+  #tell(jobs: readonly string[]): void {
+    const { bus } = this.#deps
+    this.#told = jobs
+    this.#toldAt = performance.now()
+    bus.emit(orchestratorJobs, {}, { orchestrator: bus.id, jobs: [...jobs] })
+  }
+
+  #look(id: string, peer: Peer, silentMs: number): void {
+    if (silentMs >= FORGET_MS || (peer.jobs.length === 0 && silentMs >= PRESENT_MS)) {
+      this.#peers.delete(id)
+    } else if (peer.isDead) this.#handBack(id, peer)
+    else if (peer.jobs.length > 0 && silentMs >= QUIET_MS && !peer.isAsked) void this.#ask(id, peer)
+  }
+
+  async #ask(id: string, peer: Peer): Promise<void> {
+    const { bus, isAlive = (orchestrator) => answers(bus, orchestrator) } = this.#deps
+    peer.isAsked = true
+    const answered = await isAlive(id).catch(() => undefined)
+    // It was heard meanwhile, or is gone for good.
+    const known = this.#peers.get(id)
+    if (known !== undefined) known.isAsked = false
+    if (known !== peer) return
+    // Only its news were lost.
+    if (answered !== false) peer.heardAt = performance.now()
+    else if (bus.sinceOutageMs() > STEADY_MS) {
+      peer.isDead = true
+      this.#handBack(id, peer)
+    }
+  }
+
+  /** One of the living does it; the others keep it in mind, for that one may be dead, too. */
+  #handBack(id: string, { jobs }: Peer): void {
+    const { bus, logger, events } = this.#deps
+    const isAhead = ([other, { isDead }]: [string, Peer]): boolean => other < bus.id && !isDead
+    if (this.#peers.entries().some(isAhead)) return
+    this.#peers.delete(id)
+    for (const job of jobs) bus.sessions.handBack(job)
+    events.jobsTakenOver(jobs.length)
+    const fields = {
+      component: 'takeover',
+      action: 'hand-back',
+      orchestrator: id,
+      jobs: jobs.length,
+    }
+    logger.warn(fields, 'an orchestrator is dead; its jobs were handed back')
+  }
+}
+
+async function answers(bus: Bus, orchestrator: string): Promise<boolean> {
+  // Any session will do: who says no is alive.
+  const request = { session: newSessionId() }
+  const envelope = newEnvelope('local')
+  const reply = await probe(bus, orchestratorControl, { orchestrator }, request, envelope)
+  return reply !== undefined
+}

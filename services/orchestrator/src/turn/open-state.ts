@@ -1,0 +1,33 @@
+import type { Bus } from '@mcp-host/bus'
+import type { SessionId, SessionState } from '@mcp-host/contracts'
+import { applyEntry, emptySession, fromSnapshot } from '@mcp-host/contracts'
+
+/** Shorter logs are folded from their beginning: that is as fast as looking for a snapshot. */
+const SHORT_LOG = 128
+
+const text = new TextDecoder()
+
+/**
+ * What a session's log amounts to: from its snapshot, if it is long, and what was stored since. `through`:
+ * everything up to that sequence is in it. `isWhole`: with all that was ever said, however long that takes.
+ */
+export async function openState(
+  { sessions, snapshots }: Pick<Bus, 'sessions' | 'snapshots'>,
+  session: SessionId,
+  { through, isWhole = false }: { readonly through?: number; readonly isWhole?: boolean } = {},
+): Promise<SessionState> {
+  const options = through === undefined ? {} : { through }
+  let state = emptySession()
+  if (!isWhole) {
+    const first = await sessions.read(session, 0, { ...options, limit: SHORT_LOG })
+    if (first.length === SHORT_LOG) {
+      const bytes = await snapshots.get(session)
+      state = (bytes && fromSnapshot(text.decode(bytes))) ?? state
+    }
+    // Nothing of it is new when there was a snapshot.
+    for (const entry of first) applyEntry(state, entry)
+    if (first.length < SHORT_LOG) return state
+  }
+  for (const entry of await sessions.read(session, state.seq, options)) applyEntry(state, entry)
+  return state
+}

@@ -1,0 +1,27 @@
+// A minute of `npm run chaos` on one nats-server. The cluster, and more of it, by command.
+import { runChaos } from '@mcp-host/chaos'
+import { expect, test } from 'vitest'
+
+test('while processes are killed, stopped and frozen no session loses, doubles or garbles anything', async () => {
+  const lines: string[] = []
+  const report = await runChaos({
+    seed: 1,
+    sessions: 20,
+    targets: ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker', 'nats'],
+    kinds: ['kill', 'term', 'stop'],
+    natsServers: 1,
+    turns: 0,
+    faults: 0,
+    seconds: 60,
+    isKept: false,
+    say: (line) => lines.push(line),
+  })
+  expect(report.firstViolations, lines.join('\n')).toEqual([])
+  expect(report.turns).toBeGreaterThan(20)
+  expect(Object.keys(report.outcomes)).toEqual(['completed'])
+  expect(report.landed).toMatchObject({
+    kill: expect.toSatisfy((count: number) => count > 0),
+    term: expect.toSatisfy((count: number) => count > 0),
+    stop: expect.toSatisfy((count: number) => count > 0),
+  })
+}, 400_000)

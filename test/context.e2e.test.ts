@@ -1,0 +1,98 @@
+// Conversations and results that are too long for the model that is to read them.
+import type { SessionEvent } from '@mcp-host/contracts'
+import type { Stack } from '@mcp-host/testkit'
+import { ChatSocket, script, startStack } from '@mcp-host/testkit'
+import { describe, expect, test } from 'vitest'
+
+const schema = { type: 'object', properties: {} }
+const LONG = 'the same words over and over '.repeat(80)
+
+const compactions = (chat: ChatSocket): string[] =>
+  chat.events.flatMap((event) => (event.type === 'context' ? [event.payload.how] : []))
+const outcomes = (chat: ChatSocket): string[] =>
+  chat.events.flatMap(({ type, payload }) =>
+    type === 'turn' && payload.state === 'done' ? [payload.outcome] : [],
+  )
+const resets = (chat: ChatSocket): number =>
+  chat.events.filter(({ type }) => type === 'reset').length
+
+/** A conversation of several long turns, each answered by a word. */
+async function talkLong(stack: Stack, turns: number): Promise<ChatSocket> {
+  const chat = await ChatSocket.open(stack)
+  for (let turn = 0; turn < turns; turn++) {
+    chat.say(`${LONG} ${turn}`)
+    await chat.turnsDone(turn + 1)
+  }
+  return chat
+}
+
+describe('a conversation that grows longer than its model takes', () => {
+  test('is summarised before that, which clients are told', async () => {
+    await using stack = await startStack({ env: { DEMO_CONTEXT_TOKENS: '4000' } })
+    using chat = await talkLong(stack, 8)
+    expect(outcomes(chat)).toEqual(Array.from({ length: 8 }, () => 'completed'))
+    expect(compactions(chat).length).toBeGreaterThan(0)
+    expect(new Set(compactions(chat))).toEqual(new Set(['summarised']))
+    // Not at every turn: each time costs the provider's cache.
+    expect(compactions(chat).length).toBeLessThan(5)
+    expect(resets(chat)).toBe(0)
+  })
+
+  test('is shortened and sent again when the model itself finds it too long', async () => {
+    const env = { DEMO_CONTEXT_TOKENS: '3000', CONTEXT_TOKENS: '100000' }
+    await using stack = await startStack({ env })
+    using chat = await talkLong(stack, 6)
+    expect(outcomes(chat)).toEqual(Array.from({ length: 6 }, () => 'completed'))
+    expect(compactions(chat).length).toBeGreaterThan(0)
+    expect(resets(chat)).toBeGreaterThan(0)
+  })
+
+  test('ends in words when one message alone is too long', async () => {
+    await using stack = await startStack({ env: { DEMO_CONTEXT_TOKENS: '2000' } })
+    using chat = await ChatSocket.open(stack)
+    chat.say(LONG.repeat(5))
+    await chat.turnsDone()
+    expect(outcomes(chat)).toEqual(['failed'])
+    expect(chat.text).toContain('too long for the model')
+  })
+})
+
+describe('a tool result that is longer than a model is sent', () => {
+  const lastResult = (chat: ChatSocket): SessionEvent['payload'] | undefined =>
+    chat.events.findLast(({ type, payload }) => type === 'tool' && payload.state === 'result')
+      ?.payload
+
+  test('can be read on and searched by the model, also when it is in the object store', async () => {
+    const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index}`).join('\n')
+    await using stack = await startStack({
+      tools: [{ name: 'lines', inputSchema: schema, lines: 60_000 }],
+    })
+    using chat = await ChatSocket.open(stack)
+    chat.say(script({ calls: [{ name: 'test__lines', arguments: {} }] }, { text: 'seen' }))
+    await chat.turnsDone()
+    expect(lastResult(chat)).toMatchObject({ outcome: 'ok', blob: { bytes: expect.any(Number) } })
+    const call = chat.events.find(
+      ({ type, payload }) => type === 'tool' && payload.state === 'call',
+    )
+    const callId = call?.type === 'tool' ? call.payload.callId : ''
+    const offset = lines.indexOf('line 55555')
+    const read = { name: 'result__read', arguments: { call: callId, offset, length: 200 } }
+    chat.say(script({ calls: [read] }, { text: 'read' }))
+    await chat.turnsDone(2)
+    expect(lastResult(chat)).toMatchObject({
+      server: 'result',
+      tool: 'read',
+      outcome: 'ok',
+      content: [{ type: 'text', text: expect.stringContaining('line 55555\nline 55556') }],
+    })
+    const search = { name: 'result__search', arguments: { call: callId, text: 'LINE 59999' } }
+    chat.say(script({ calls: [search] }, { text: 'found' }))
+    await chat.turnsDone(3)
+    expect(lastResult(chat)).toMatchObject({
+      outcome: 'ok',
+      content: [
+        { type: 'text', text: expect.stringContaining(`[offset ${lines.indexOf('line 59999')}]`) },
+      ],
+    })
+  })
+})

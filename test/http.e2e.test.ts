@@ -1,0 +1,330 @@
+// The HTTP API of a whole host, as a client meets it that has nothing but HTTP.
+import { join } from 'node:path'
+import type { Stack } from '@mcp-host/testkit'
+import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const echo = {
+  name: 'echo',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+}
+const program = join(import.meta.dirname, '..', 'packages/testkit/fixtures/asking-server.ts')
+const asker = { command: process.execPath, args: [program], scope: 'session' }
+
+let stack: Stack
+let otherGateway: string
+beforeAll(async () => {
+  stack = await startStack({ tools: [echo], servers: { asker } })
+  otherGateway = (await stack.add('gateway')).url
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+interface Event {
+  readonly id: string | undefined
+  readonly type: string
+  readonly content: string
+  readonly [field: string]: unknown
+}
+
+interface Reply<T> {
+  readonly status: number
+  readonly body: T
+}
+
+async function request<T = Record<string, unknown>>(
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Reply<T>> {
+  const response = await send(stack.url, method, path, body)
+  const text = await response.text()
+  return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
+}
+
+function send(url: string, method: string, path: string, body?: object): Promise<Response> {
+  const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  return fetch(`${url}/api/chat${path}`, { method, ...(body === undefined ? {} : json) })
+}
+
+async function newSession(title?: string): Promise<string> {
+  const { body } = await request<{ sessionId: string }>(
+    'POST',
+    '/session',
+    title === undefined ? {} : { title },
+  )
+  return body.sessionId
+}
+
+/** The events of a stream, as they come. Leaving it leaves the stream. */
+async function* eventsOf(response: Response): AsyncGenerator<Event> {
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  let text = ''
+  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = (text + piece).split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const [, data] = /^data: (.*)$/m.exec(block) ?? []
+      const [, id] = /^id: (.*)$/m.exec(block) ?? []
+      if (data !== undefined) yield { ...(JSON.parse(data) as Event), id }
+    }
+  }
+}
+
+/** Says something and gives the stream of its answer. */
+async function* say(session: string, message: string, id?: string): AsyncGenerator<Event> {
+  const body = id === undefined ? { message } : { message, id }
+  yield* eventsOf(await send(stack.url, 'POST', `/session/${session}/message`, body))
+}
+
+/** Follows a session from an id on, at the other gateway, until a turn is done. */
+async function* follow(session: string, after: string): AsyncGenerator<Event> {
+  const headers = { 'last-event-id': after }
+  const response = await fetch(`${otherGateway}/api/chat/session/${session}/events`, { headers })
+  for await (const event of eventsOf(response)) {
+    yield event
+    if (event.type === 'done') return
+  }
+}
+
+const textOf = (events: readonly Event[]): string =>
+  events.flatMap(({ type, content }) => (type === 'content' ? [content] : [])).join('')
+
+const turn = script(
+  { text: 'Let me see. ', calls: [{ name: 'test__echo', arguments: { text: 'hi' } }] },
+  { text: 'It said hi.' },
+)
+const longTurn = script({ tokens: 120, tokensPerSecond: 120 })
+
+describe('a conversation', () => {
+  test('is begun, led, listed, read, renamed and deleted', async () => {
+    const session = await newSession('About tea')
+    const events = await Array.fromAsync(say(session, turn, 'm1'))
+    expect(textOf(events)).toBe('Let me see. It said hi.')
+    const tool = { tool: 'test.echo', server: 'test', callId: expect.any(String) }
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'tool_start', ...tool, arguments: { text: 'hi' } }),
+    )
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'tool_result', ...tool, outcome: 'ok' }),
+    )
+    expect(events[0]).toMatchObject({ user: { messageId: 'm1' } })
+    expect(events.at(-1)).toMatchObject({ type: 'done', outcome: 'completed', messageId: 'm1' })
+    expect(events.filter(({ type }) => type === 'done')).toHaveLength(1)
+
+    const { body: history } = await request<{ messages: { role: string; content?: string }[] }>(
+      'GET',
+      `/session/${session}/messages`,
+    )
+    expect(history.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ])
+    expect(history.messages.at(-1)?.content).toBe('It said hi.')
+
+    const renamed = await request('PATCH', `/session/${session}`, { title: 'About coffee' })
+    expect(renamed).toMatchObject({ status: 200, body: { id: session, title: 'About coffee' } })
+    // The list may lag behind.
+    await eventually(async () => {
+      const { body } = await request<{ sessions: { title: string }[] }>('GET', '/sessions')
+      return body.sessions.some(({ title }) => title === 'About coffee')
+    })
+
+    expect(await request('DELETE', `/session/${session}`)).toEqual({ status: 204, body: undefined })
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['GET', '/messages', undefined],
+      ['GET', '/events', undefined],
+      ['POST', '/message', { message: 'still there?' }],
+    ] as const) {
+      const { status } = await request(method, `/session/${session}${path}`, body)
+      expect([method, path, status]).toEqual([method, path, 404])
+    }
+  })
+
+  test('goes on at another gateway exactly where it was left, again and again', async () => {
+    const session = await newSession()
+    const kept: Event[] = []
+    for await (const event of say(session, longTurn)) {
+      kept.push(event)
+      if (kept.length === 6) break
+    }
+    // Away after every few events, wherever that is, and back with the id of the last one.
+    for (let visits = 0; kept.at(-1)?.type !== 'done'; visits++) {
+      let left = (visits % 4) + 1
+      for await (const event of follow(
+        session,
+        kept.findLast(({ id }) => id !== undefined)?.id ?? '',
+      )) {
+        kept.push(event)
+        if (--left === 0) break
+      }
+    }
+    const words = Array.from({ length: 120 }, (_, index) => `w${index}`)
+    expect(textOf(kept).trim().split(' ')).toEqual(words)
+    const ids = kept.flatMap(({ id }) => id ?? [])
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('is the same over a socket and over HTTP', async () => {
+    using socket = await ChatSocket.open({ url: otherGateway })
+    const events = await Array.fromAsync(say(socket.sessionId, turn))
+    await socket.turnsDone()
+    expect(textOf(events)).toBe(socket.text)
+    const ids = new Set(socket.events.map(({ id }) => id))
+    // Pieces of text may be cut elsewhere.
+    const places = events.filter(({ type }) => type.startsWith('tool_') || type === 'done')
+    expect(places).toHaveLength(3)
+    for (const { id } of places) expect(ids).toContain(id)
+  })
+})
+
+describe('a message', () => {
+  test('that is sent again counts once, and gives the turn from its beginning', async () => {
+    const session = await newSession()
+    const [one, two] = await Promise.all([
+      Array.fromAsync(say(session, turn, 'same')),
+      Array.fromAsync(say(session, turn, 'same')),
+    ])
+    const three = await Array.fromAsync(say(session, turn, 'same'))
+    for (const events of [one, two, three]) {
+      expect(textOf(events)).toBe('Let me see. It said hi.')
+      expect(events.filter(({ user }) => user !== undefined)).toHaveLength(1)
+    }
+    const { body } = await request<{ messages: { role: string }[] }>(
+      'GET',
+      `/session/${session}/messages`,
+    )
+    expect(body.messages.filter(({ role }) => role === 'user')).toHaveLength(1)
+  })
+
+  test('is answered anew on a branch of its own', async () => {
+    const session = await newSession()
+    await Array.fromAsync(say(session, script({ text: 'one' }), 'm1'))
+    const again = await send(stack.url, 'POST', `/session/${session}/regenerate`, {
+      messageId: 'm1',
+      id: 'm2',
+    })
+    expect(textOf(await Array.fromAsync(eventsOf(again)))).toBe('one')
+    const { body } = await request<{ messages: { id: string; role: string; metadata: object }[] }>(
+      'GET',
+      `/session/${session}/messages`,
+    )
+    expect(body.messages.filter(({ role }) => role === 'user')).toMatchObject([
+      { id: 'm2', metadata: { branches: ['m1', 'm2'] } },
+    ])
+  })
+
+  test('waits for the one before it, and gets only its own answer', async () => {
+    const session = await newSession()
+    const first = Array.fromAsync(say(session, longTurn, 'm1'))
+    await eventually(async () => {
+      const { body } = await request<{ messages?: unknown[] }>(
+        'GET',
+        `/session/${session}/messages`,
+      )
+      return (body.messages?.length ?? 0) > 0
+    })
+    const second = await Array.fromAsync(say(session, script({ text: 'mine' }), 'm2'))
+    expect(textOf(second)).toBe('mine')
+    expect(second).toContainEqual(
+      expect.objectContaining({ queue: [{ messageId: 'm2', position: 1 }] }),
+    )
+    expect((await first).at(-1)).toMatchObject({ type: 'done', messageId: 'm1' })
+  })
+})
+
+test('a turn that runs is ended, and says so', async () => {
+  const session = await newSession()
+  const events: Event[] = []
+  let ended: Promise<Reply<unknown>> | undefined
+  for await (const event of say(session, script({ tokens: 2_000, tokensPerSecond: 100 }), 'm1')) {
+    events.push(event)
+    if (textOf(events).includes('w5')) ended ??= request('POST', `/session/${session}/abort`)
+  }
+  expect(await ended).toEqual({ status: 202, body: { messageId: 'm1' } })
+  expect(events.at(-1)).toMatchObject({ type: 'done', outcome: 'cancelled', messageId: 'm1' })
+  expect(textOf(events)).not.toContain('w1999')
+  expect((await request('POST', `/session/${session}/abort`)).status).toBe(409)
+})
+
+test('a question of a tool is answered', async () => {
+  const session = await newSession()
+  const requestedSchema = {
+    type: 'object',
+    properties: { name: { type: 'string' } },
+    required: ['name'],
+  }
+  const params = { message: 'Who are you?', requestedSchema }
+  const asks = { name: 'asker__ask', arguments: { method: 'elicitation/create', params } }
+  const events: Event[] = []
+  const answers: Reply<unknown>[] = []
+  for await (const event of say(session, script({ calls: [asks] }, { text: 'done' }))) {
+    events.push(event)
+    const input = event['input'] as { state: string; id: string } | undefined
+    if (input?.state !== 'required') continue
+    for (const content of [{ name: 7 }, { name: 'Ann' }, { name: 'Bob' }]) {
+      const body = { id: input.id, action: 'accept', content }
+      answers.push(await request('POST', `/session/${session}/answer`, body))
+    }
+  }
+  expect(answers).toMatchObject([
+    { status: 400, body: { error: { field: 'content.name' } } },
+    { status: 202 },
+    // By now the turn may be over, and the question with it.
+    { status: 404, body: { error: { field: 'id' } } },
+  ])
+  const result = events.find(({ type }) => type === 'tool_result')
+  expect(JSON.parse(result?.content ?? '')).toEqual({ action: 'accept', content: { name: 'Ann' } })
+  expect(textOf(events)).toBe('done')
+})
+
+test('a gateway that is told to stop ends its streams, which go on elsewhere', async () => {
+  const { url, process: gateway } = await stack.add('gateway')
+  const session = await newSession()
+  const body = { message: longTurn }
+  const kept: Event[] = []
+  for await (const event of eventsOf(
+    await send(url, 'POST', `/session/${session}/message`, body),
+  )) {
+    kept.push(event)
+    if (kept.length === 6) gateway.signal('SIGTERM')
+  }
+  expect((await gateway.gone).code).toBe(0)
+  expect(kept.at(-1)?.type).not.toBe('done')
+  for await (const event of follow(session, kept.at(-1)?.id ?? '')) kept.push(event)
+  const words = Array.from({ length: 120 }, (_, index) => `w${index}`)
+  expect(textOf(kept).trim().split(' ')).toEqual(words)
+})
+
+test.each<[string, string, unknown, number, string | undefined]>([
+  ['POST', '/session/short/message', { message: 'hi' }, 400, 'id'],
+  ['POST', '/session/{}/message', { message: '' }, 400, 'message'],
+  ['POST', '/session/{}/message', { message: 'hi', id: 'a b' }, 400, 'id'],
+  ['POST', '/session/{}/message', { message: 'hi', replaces: 'none' }, 404, 'replaces'],
+  ['POST', '/session/{}/message', '{"message":', 400, undefined],
+  ['POST', '/session/{}/message', { message: 'x'.repeat(1_100_000) }, 413, undefined],
+  ['POST', '/session/{}/regenerate', { messageId: 'none' }, 404, 'messageId'],
+  ['POST', '/session/{}/abort', { messageId: 'none' }, 404, 'messageId'],
+  ['POST', '/session/{}/answer', { id: 'none', action: 'accept' }, 404, 'id'],
+  ['GET', '/session/{}/events?after=nonsense', undefined, 400, 'after'],
+  ['GET', '/session/{}/events?after=999999999.1.-.0', undefined, 400, 'after'],
+  ['GET', '/session/{}', undefined, 404, 'id'],
+  ['GET', '/session/{}/messages', undefined, 404, 'id'],
+  ['PATCH', '/session/{}', { title: 'x' }, 404, 'id'],
+  ['DELETE', '/session/{}', undefined, 404, 'id'],
+  ['GET', '/sessions?before=nonsense', undefined, 400, 'before'],
+])('%s %s is refused when it is faulty', async (method, path, given, status, field) => {
+  const url = `${stack.url}/api/chat${path.replace('{}', await newSession())}`
+  const body = typeof given === 'string' ? given : JSON.stringify(given)
+  const content = { body, headers: { 'content-type': 'application/json' } }
+  const response = await fetch(url, { method, ...(given === undefined ? {} : content) })
+  const { error } = (await response.json()) as { error: { field?: string } }
+  expect([response.status, error.field]).toEqual([status, field])
+})
+
+test('the description is served', async () => {
+  const document = await (await fetch(`${stack.url}/openapi.json`)).json()
+  expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/api/chat/sessions': {} } })
+})

@@ -1,0 +1,119 @@
+import { join } from 'node:path'
+import type { Bus } from '@mcp-host/bus'
+import { connectBus } from '@mcp-host/bus'
+import { newEnvelope, newSessionId } from '@mcp-host/contracts'
+import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
+import { freePort, startNatsServer } from '@mcp-host/tools/host'
+import { Guardian } from 'mcp-host/process'
+import { expect, test } from 'vitest'
+
+const logger = { info: () => {}, warn: () => {}, error: () => {} }
+/** The logs, four buckets and the store of blobs. */
+const STREAMS = 6
+const bytes = new Uint8Array(2_000_000)
+
+/** What `/jsz` of a nats-server says of itself and its streams. */
+interface JetStreamState {
+  readonly meta_cluster: { readonly leader?: string }
+  readonly account_details?: readonly {
+    readonly stream_detail?: readonly {
+      readonly config: { readonly num_replicas: number }
+      readonly cluster: {
+        readonly leader?: string
+        readonly replicas?: readonly { readonly current: boolean }[]
+      }
+    }[]
+  }[]
+}
+
+async function startCluster(stack: AsyncDisposableStack) {
+  const folder = stack.use(await testFolder())
+  const guardian = stack.use(new Guardian())
+  const ports: number[] = []
+  while (ports.length < 6) ports.push(await freePort())
+  const routes = ports.slice(0, 3)
+  const token = crypto.randomUUID()
+  return Promise.all(
+    routes.map(async (port, index) => {
+      const name = `node-${index}`
+      const healthPort = ports[3 + index] ?? 0
+      const server = await startNatsServer(guardian, {
+        bin: process.env['NATS_SERVER_BIN'] ?? 'nats-server',
+        dataDir: join(folder.path, name),
+        token,
+        cluster: { name, port, ports: routes, healthPort },
+      })
+      return { ...server, name, healthPort }
+    }),
+  )
+}
+
+async function look(server: { readonly name: string; readonly healthPort: number }) {
+  const query = 'acc=$G&streams=true&config=true'
+  const response = await fetch(`http://127.0.0.1:${server.healthPort}/jsz?${query}`)
+  const state = (await response.json()) as JetStreamState
+  const details = state.account_details?.flatMap((account) => account.stream_detail ?? []) ?? []
+  // Only its leader knows how a stream stands.
+  const led = details.filter(({ cluster }) => cluster.leader === server.name)
+  const isComplete = ({ config, cluster }: (typeof led)[number]): boolean =>
+    config.num_replicas === 3 && cluster.replicas?.every(({ current }) => current) === true
+  const leadsCluster = state.meta_cluster.leader === server.name
+  return { complete: led.filter(isComplete).length, leads: leadsCluster || led.length > 0 }
+}
+
+async function useAll(bus: Bus): Promise<void> {
+  const id = newSessionId()
+  const envelope = newEnvelope('local')
+  const said = { kind: 'input', fact: { id: 'a', text: 'a' } } as const
+  const { seq } = await bus.sessions.append(id, said, { envelope, messageId: 'a' })
+  expect(await bus.sessions.lastSequence(id)).toBe(seq)
+  expect(await bus.sessions.read(id, 0, { through: seq })).toHaveLength(1)
+  await bus.snapshots.put(id, bytes)
+  expect(await bus.snapshots.get(id)).toHaveLength(bytes.length)
+  expect(await bus.directory.get(id)).toBeUndefined()
+  await eventually(() =>
+    bus.leases.acquire(`server.${id}`, { ttlMs: 5_000 }).catch(() => undefined),
+  )
+  await eventually(() =>
+    bus.catalog.put({ kind: 'model', provider: 'demo', model: 'demo' }).then(
+      () => true,
+      () => false,
+    ),
+  )
+}
+
+test('what was kept once is kept three times when told so, and outlasts the loss of a server', async () => {
+  await using stack = new AsyncDisposableStack()
+  const servers = await startCluster(stack)
+  const url = servers.map((server) => server.url).join(',')
+  const connect = async (count: number): Promise<Bus> =>
+    stack.use(
+      await eventually(() =>
+        // The cluster has just started.
+        connectBus({ url, name: 'test', logger, replicas: count }).catch(() => undefined),
+      ),
+    )
+  await useAll(await connect(1))
+  const bus = await connect(3)
+  // A cluster that is some seconds old forgets its streams with its leader (nats-server 2.15.1).
+  const follower = await eventually(
+    async () => {
+      const states = await Promise.all(servers.map(look))
+      const complete = states.reduce((sum, state) => sum + state.complete, 0)
+      return complete === STREAMS && servers[states.findIndex(({ leads }) => !leads)]
+    },
+    { what: 'three of each stream' },
+  )
+  follower.process.signal('SIGKILL')
+  await follower.process.gone
+  await useAll(bus)
+}, 60_000)
+
+test('a server that is no cluster says so when it is to keep more than one', async () => {
+  await using broker = await startBroker()
+  const connecting = connectBus({ url: broker.url, name: 'test', logger, replicas: 3 })
+  await expect(connecting).rejects.toMatchObject({
+    code: 'invalid',
+    message: 'nats-server is no cluster and cannot keep 3 replicas; set NATS_REPLICAS=1',
+  })
+})

@@ -1,0 +1,282 @@
+// What users do to turns besides waiting for them: stop, queue, withdraw, permit, say differently.
+import type { Down } from '@mcp-host/contracts'
+import type { Stack, ToolScript } from '@mcp-host/testkit'
+import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const text = { type: 'object', properties: { text: { type: 'string' } } }
+const tools: ToolScript[] = [
+  { name: 'echo', inputSchema: text },
+  { name: 'endless', inputSchema: text, delayMs: 100_000 },
+  { name: 'slow', inputSchema: text, delayMs: 1_000 },
+  { name: 'danger', inputSchema: text },
+]
+const APPROVAL_TIMEOUT_MS = 3_000
+const long = script({ tokens: 2_000, tokensPerSecond: 100 })
+const calls = (name: string, argument = name): string =>
+  script(
+    { calls: [{ name: `test__${name}`, arguments: { text: argument } }] },
+    { text: 'after it' },
+  )
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({
+    tools,
+    env: {
+      TOOL_APPROVAL: 'test.danger',
+      APPROVAL_TIMEOUT_MS: String(APPROVAL_TIMEOUT_MS),
+      LLM_RETRIES: '1',
+      LLM_RETRY_MS: '50',
+    },
+  })
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+const outcomes = (chat: ChatSocket): string[] =>
+  chat.events.flatMap(({ type, payload }) =>
+    type === 'turn' && payload.state === 'done' ? [payload.outcome] : [],
+  )
+const results = (chat: ChatSocket): string[] =>
+  chat.events.flatMap(({ type, payload }) =>
+    type === 'tool' && payload.state === 'result' ? [`${payload.tool} ${payload.outcome}`] : [],
+  )
+const isCall = (frame: Down): boolean => frame.type === 'tool' && frame.payload.state === 'call'
+const isText = (frame: Down): boolean => frame.type === 'text'
+const cancel = (chat: ChatSocket, messageId?: string): void =>
+  chat.send({ type: 'cancel', payload: messageId === undefined ? {} : { messageId } })
+
+describe('a turn that is cancelled', () => {
+  test('while a model writes ends there, and the next one knows what was written', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(long, 'm1')
+    await chat.waitFor(isText)
+    cancel(chat, 'm1')
+    await chat.turnsDone()
+    expect(outcomes(chat)).toEqual(['cancelled'])
+    expect(chat.frames).toContainEqual({
+      type: 'accepted',
+      payload: { messageId: 'm1', duplicate: false },
+    })
+    const before = chat.text.length
+    expect(before).toBeLessThan(5_000)
+    chat.say(script({ text: 'still here' }))
+    await chat.turnsDone(2)
+    expect(outcomes(chat)).toEqual(['cancelled', 'completed'])
+    expect(chat.text.slice(before)).toBe('still here')
+  })
+
+  test('while a tool runs says so of the call, and the server serves others as before', async () => {
+    using chat = await ChatSocket.open(stack)
+    using other = await ChatSocket.open(stack)
+    other.say(calls('slow', 'of the other'))
+    chat.say(calls('endless'))
+    await chat.waitFor(isCall)
+    await eventually(async () => (await stack.journal()).some(({ tool }) => tool === 'endless'))
+    cancel(chat)
+    await chat.turnsDone()
+    expect(outcomes(chat)).toEqual(['cancelled'])
+    expect(results(chat)).toEqual([expect.stringMatching(/^endless (cancelled|error)$/)])
+    await other.turnsDone()
+    expect(results(other)).toEqual(['slow ok'])
+    chat.say(calls('echo'))
+    await chat.turnsDone(2)
+    expect(results(chat)).toContain('echo ok')
+    const journal = await stack.journal()
+    expect(new Set(journal.map(({ pid }) => pid)).size).toBe(1)
+  })
+
+  test('is not cancelled by clients that leave', async () => {
+    const chat = await ChatSocket.open(stack)
+    chat.say(script({ tokens: 60, tokensPerSecond: 60 }))
+    await chat.waitFor(isText)
+    const { sessionId, lastId } = chat
+    chat[Symbol.dispose]()
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
+    await back.turnsDone()
+    expect(outcomes(back)).toEqual(['completed'])
+  })
+})
+
+describe('messages that come while a turn runs', () => {
+  const queues = (chat: ChatSocket): string[] =>
+    chat.frames.flatMap((frame) =>
+      frame.type === 'queue'
+        ? [
+            frame.payload.messages
+              .map(({ messageId, position }) => `${position}:${messageId}`)
+              .join(' '),
+          ]
+        : [],
+    )
+
+  test('wait in order, are shown to all, and can be withdrawn', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(long, 'first')
+    await chat.waitFor(isText)
+    chat.say(script({ text: 'two' }), 'second')
+    chat.say(script({ text: 'three' }), 'third')
+    await eventually(() => queues(chat).at(-1) === '1:second 2:third')
+    using tab = await ChatSocket.open({ ...stack, sessionId: chat.sessionId })
+    await eventually(() => queues(tab).at(-1) === '1:second 2:third')
+    cancel(tab, 'second')
+    await eventually(() => queues(chat).at(-1) === '1:third')
+    cancel(chat, 'first')
+    await chat.turnsDone(3)
+    expect(outcomes(chat)).toEqual(['cancelled', 'cancelled', 'completed'])
+    expect(chat.text.endsWith('three')).toBe(true)
+    expect(chat.text).not.toContain('two')
+    await eventually(() => queues(chat).at(-1) === '')
+  })
+})
+
+describe('a tool that needs permission', () => {
+  async function asked(chat: ChatSocket): Promise<string> {
+    const frame = await chat.waitFor(
+      ({ type, payload }: Down & { payload?: { state?: unknown } }) =>
+        type === 'input' && payload?.state === 'required',
+    )
+    return frame.type === 'input' ? frame.payload.id : ''
+  }
+  const answer = (chat: ChatSocket, id: string, action: string): void =>
+    chat.send({ type: 'answer', payload: { id, action } })
+
+  test('runs after the first of two clients allowed it', async () => {
+    using chat = await ChatSocket.open(stack)
+    using tab = await ChatSocket.open({ ...stack, sessionId: chat.sessionId })
+    chat.say(calls('danger', 'allowed'))
+    const id = await asked(tab)
+    expect(chat.events).toContainEqual(
+      expect.objectContaining({
+        type: 'input',
+        payload: expect.objectContaining({
+          kind: 'approval',
+          mode: 'approval',
+          server: 'test',
+          tool: 'danger',
+          arguments: { text: 'allowed' },
+        }),
+      }),
+    )
+    await chat.waitFor((frame) => frame.type === 'turn' && frame.payload.state === 'waiting')
+    answer(tab, id, 'accept')
+    await tab.waitFor((frame) => frame.type === 'accepted' && frame.payload.messageId === id)
+    answer(chat, id, 'decline')
+    await chat.waitFor((frame) => frame.type === 'error' && frame.payload.code === 'not-found')
+    await chat.turnsDone()
+    expect(results(chat)).toEqual(['danger ok'])
+    const runs = (await stack.journal()).filter((call) => call.tool === 'danger')
+    expect(runs.map((call) => call.arguments)).toContainEqual({ text: 'allowed' })
+  })
+
+  test('does not run when it is declined, and the model goes on without', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(calls('danger', 'declined'))
+    answer(chat, await asked(chat), 'decline')
+    await chat.turnsDone()
+    expect(results(chat)).toEqual(['danger refused'])
+    expect(chat.text).toBe('after it')
+    expect(JSON.stringify(await stack.journal())).not.toContain('declined')
+  })
+
+  test('does not run when nobody answers in time', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(calls('danger', 'too late'))
+    await asked(chat)
+    await chat.turnsDone()
+    expect(results(chat)).toEqual(['danger refused'])
+    expect(chat.events).toContainEqual(
+      expect.objectContaining({
+        type: 'input',
+        payload: expect.objectContaining({ state: 'expired' }),
+      }),
+    )
+    expect(JSON.stringify(await stack.journal())).not.toContain('too late')
+  })
+
+  test('is waited for no longer when the turn is cancelled', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(calls('danger', 'given up'))
+    await asked(chat)
+    await chat.waitFor((frame) => frame.type === 'turn' && frame.payload.state === 'waiting')
+    cancel(chat)
+    await chat.turnsDone()
+    expect(outcomes(chat)).toEqual(['cancelled'])
+    expect(results(chat)).toEqual(['danger cancelled'])
+  })
+
+  test('is still waited for after the orchestrator was replaced, and then runs once', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(calls('danger', 'over a restart'))
+    const id = await asked(chat)
+    await stack.kill('orchestrator')
+    await stack.restart('orchestrator')
+    answer(chat, id, 'accept')
+    await chat.turnsDone()
+    // It may have waited longer than it was allowed to on a busy machine.
+    const isLate = results(chat)[0] === 'danger refused'
+    const runs = JSON.stringify(await stack.journal()).split('over a restart').length - 1
+    expect(runs).toBe(isLate ? 0 : 1)
+  })
+})
+
+test('a model that fails is asked again, and then the user is told in words', async () => {
+  using chat = await ChatSocket.open(stack)
+  chat.say(script({ tokens: 3, error: { afterTokens: 3, message: 'overloaded' } }))
+  await chat.turnsDone()
+  expect(outcomes(chat)).toEqual(['failed'])
+  expect(chat.events.filter(({ type }) => type === 'reset')).toHaveLength(1)
+  expect(chat.text).toMatch(/I could not answer this: .*overloaded/s)
+})
+
+test('an orchestrator that is told to stop leaves its turns to another, and nothing is written anew', async () => {
+  await stack.add('orchestrator')
+  using chat = await ChatSocket.open(stack)
+  const session = chat
+  session.say(script({ tokens: 150, tokensPerSecond: 60 }))
+  await chat.waitFor(isText)
+  const pid = stack.pids()['orchestrator'] ?? 0
+  process.kill(pid, 'SIGTERM')
+  await chat.turnsDone()
+  await stack.restart('orchestrator')
+  expect(outcomes(chat)).toEqual(['completed'])
+  expect(chat.events.filter(({ type }) => type === 'reset')).toEqual([])
+  expect(chat.text.trim().split(' ')).toHaveLength(150)
+})
+
+describe('a message that is said differently', () => {
+  test('begins another branch, which the model alone sees', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(script({ text: 'one' }), 'm1')
+    await chat.turnsDone()
+    chat.say(script({ text: 'two' }), 'm2')
+    await chat.turnsDone(2)
+    chat.send({
+      type: 'message',
+      payload: { text: script({ text: 'other two' }), id: 'm2b', replaces: 'm2' },
+    })
+    await chat.turnsDone(3)
+    chat.send({ type: 'regenerate', payload: { messageId: 'm2b', id: 'm2c' } })
+    await chat.turnsDone(4)
+    expect(chat.text).toBe('onetwoother twoother two')
+    const history = await fetch(`${stack.url}/api/chat/session/${chat.sessionId}/messages`)
+    const { messages } = (await history.json()) as {
+      messages: { id: string; role: string; content?: string; metadata: { branches?: string[] } }[]
+    }
+    const users = messages.filter(({ role }) => role === 'user')
+    expect(users.map(({ id }) => id)).toEqual(['m1', 'm2c'])
+    expect(users[1]?.metadata.branches).toEqual(['m2', 'm2b', 'm2c'])
+    expect(
+      messages.filter(({ role }) => role === 'assistant').map(({ content }) => content),
+    ).toEqual(['one', 'other two'])
+  })
+
+  test('that is not known is refused', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.send({ type: 'message', payload: { text: 'x', replaces: 'nothing' } })
+    expect(await chat.waitFor((frame) => frame.type === 'error')).toMatchObject({
+      payload: { code: 'not-found', field: 'payload.replaces' },
+    })
+  })
+})
