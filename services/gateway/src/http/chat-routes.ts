@@ -1,4 +1,4 @@
-import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { FollowItem } from '@mcp-host/bus'
 import type { Cursor, Envelope, SessionId, UserMessage } from '@mcp-host/contracts'
 import {
   AnswerUp,
@@ -19,7 +19,7 @@ import { parseFrameId, sseFrames } from '../projection/sse.ts'
 import { findStored, getMessage } from '../session/find-message.ts'
 import { followSession, newestTurn } from '../session/follow-session.ts'
 import { QueueTeller } from '../session/queue-teller.ts'
-import { QueueView } from '../session/queue-view.ts'
+import { messageToEnd, readQueue } from '../session/read-queue.ts'
 import { storeAnswer } from '../session/store-answer.ts'
 import { storeCancel } from '../session/store-cancel.ts'
 import { storeMessage } from '../session/store-message.ts'
@@ -315,39 +315,4 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
 
 function failing(error: Error): AsyncIterable<never> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) }
-}
-
-/** Which messages wait; the log before the sequence says nothing of it. */
-async function readQueue(
-  bus: Bus,
-  session: SessionId,
-): Promise<{ queue: QueueView; before: number }> {
-  const queue = new QueueView()
-  const [{ before }, through] = await Promise.all([
-    newestTurn(bus, session),
-    bus.sessions.lastSequence(session),
-  ])
-  for (const entry of await bus.sessions.read(session, before, { through })) queue.entry(entry)
-  return { queue, before }
-}
-
-/** The message whose turn a client means. Throws `conflict` when it is over, or none runs. */
-async function messageToEnd(
-  bus: Bus,
-  session: SessionId,
-  messageId: string | undefined,
-  envelope: Envelope,
-): Promise<string> {
-  const { queue } = await readQueue(bus, session)
-  if (messageId === undefined) {
-    if (queue.current !== undefined) return queue.current
-    throw new BusError('conflict', 'nothing runs in this session')
-  }
-  const isOver =
-    queue.stateOf(messageId) === undefined
-      ? (await getMessage(bus, session, messageId, { envelope, field: 'messageId' })).metadata
-          .state === 'done'
-      : queue.stateOf(messageId) === 'over'
-  if (!isOver) return messageId
-  throw new BusError('conflict', 'messageId: its turn is over', { field: 'messageId' })
 }
