@@ -11,6 +11,7 @@ import { SessionRecorder } from './sessions/record-session.ts'
 import { serveSessions } from './sessions/serve-sessions.ts'
 import { TakeOver } from './takeover/take-over.ts'
 import { approvalRule } from './turn/approval.ts'
+import { SessionViews } from './turn/session-views.ts'
 import type { TurnDeps } from './turn/turn.ts'
 
 /** An orchestrator: takes what users say from the log and runs their turns. */
@@ -24,11 +25,13 @@ export async function createOrchestrator(
   const events = orchestratorEvents(metrics)
   const catalog = await bus.catalog.watch()
   const tools = catalogTools(catalog, () => bus.sinceOutageMs())
+  const views = stack.use(new SessionViews(bus))
   const recorder = stack.use(new SessionRecorder({ bus, logger }))
   const deps: TurnDeps = {
     bus,
     logger,
     events,
+    views,
     tools,
     model: catalogModel(catalog),
     results: resultTexts(bus),
@@ -39,7 +42,7 @@ export async function createOrchestrator(
     ),
     note: (session, state) => recorder.note(session, state),
   }
-  stack.use(await serveSessions({ bus, logger }))
+  stack.use(await serveSessions({ bus, logger, views }))
   stack.use(startJanitor({ bus, logger, sessionTtlDays: config.sessionTtlDays }))
   // Answered until the very end: who gets no answer takes our turns.
   stack.use(

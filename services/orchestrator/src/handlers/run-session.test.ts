@@ -3,11 +3,14 @@ import type { FollowItem, ReadOptions } from '@mcp-host/bus'
 import type { LogEntry, SessionId } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MemoryLog } from '../sessions/__fixtures__/memory-log.ts'
+import type { ViewBus } from '../turn/session-view.ts'
+import { SessionViews } from '../turn/session-views.ts'
 import type { TurnDeps } from '../turn/turn.ts'
 import type { Runs } from './run-session.ts'
 import { runSession } from './run-session.ts'
 
 let log: MemoryLog
+let deps: TurnDeps
 let runs: Runs
 let leave: AbortController
 /** Whether the orchestrator that claimed the turn says it is at work on it; it takes its time. */
@@ -24,6 +27,8 @@ beforeEach(() => {
   answer = Promise.withResolvers()
   probes = 0
   heard = 0
+  // Of the rest no turn gets as far as using it.
+  deps = { bus, views: new SessionViews(bus as unknown as ViewBus) } as unknown as TurnDeps
 })
 // Ends what a failed test left running.
 afterEach(() => {
@@ -31,36 +36,33 @@ afterEach(() => {
   answer.resolve({ running: true })
 })
 
-const deps = {
-  bus: {
-    id: 'me',
-    snapshots: { get: async () => undefined },
-    sessions: {
-      async read(session: SessionId, after: number, options?: ReadOptions): Promise<LogEntry[]> {
-        // As over a network: whoever reads without end lets others have their turn.
-        await turnOfTheLoop()
-        return log.read(session, after, options)
-      },
-      async *follow(
-        _: SessionId,
-        { after, signal }: { after: number; signal: AbortSignal },
-      ): AsyncIterable<FollowItem> {
-        heard = after
-        for (; !signal.aborted; await turnOfTheLoop()) {
-          for (const entry of log.entries.filter(({ seq }) => seq > heard)) {
-            yield { type: 'entry', entry }
-            heard = entry.seq
-          }
-        }
-      },
+const bus = {
+  id: 'me',
+  snapshots: { get: async () => undefined },
+  sessions: {
+    async read(session: SessionId, after: number, options?: ReadOptions): Promise<LogEntry[]> {
+      // As over a network: whoever reads without end lets others have their turn.
+      await turnOfTheLoop()
+      return log.read(session, after, options)
     },
-    call() {
-      probes++
-      return answer.promise
+    async *follow(
+      _: SessionId,
+      { after, signal }: { after: number; signal: AbortSignal },
+    ): AsyncIterable<FollowItem> {
+      heard = after
+      for (; !signal.aborted; await turnOfTheLoop()) {
+        for (const entry of log.entries.filter(({ seq }) => seq > heard)) {
+          yield { type: 'entry', entry }
+          heard = entry.seq
+        }
+      }
     },
   },
-  // Of the rest no turn gets as far as using it.
-} as unknown as TurnDeps
+  call() {
+    probes++
+    return answer.promise
+  },
+}
 
 const look = (entry: LogEntry) => runSession(deps, runs, leave.signal, entry)
 

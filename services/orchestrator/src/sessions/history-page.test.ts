@@ -2,6 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { HistoryMessage, SessionState } from '@mcp-host/contracts'
 import { applyEntry, emptySession, sessionHistory, toSnapshot } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { SessionViews } from '../turn/session-views.ts'
 import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
 import { MemoryLog } from './__fixtures__/memory-log.ts'
 import { record } from './__fixtures__/record.ts'
@@ -22,7 +23,12 @@ beforeEach(() => {
 })
 
 const history = (request: Partial<HistoryRequest> = {}, principal = 'ann'): Promise<HistoryPage> =>
-  historyPage(bus, { session: log.session, limit: 100, ...request }, principal)
+  historyPage(
+    bus,
+    new SessionViews(bus),
+    { session: log.session, limit: 100, ...request },
+    principal,
+  )
 
 const users = ({ messages }: { messages: readonly HistoryMessage[] }): string[] =>
   messages.filter(({ role }) => role === 'user').map(({ id }) => id)

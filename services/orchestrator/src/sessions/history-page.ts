@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { HistoryMessage, Input, SessionId, SessionState } from '@mcp-host/contracts'
 import { BusError, branchOf } from '@mcp-host/contracts'
-import { openState } from '../turn/open-state.ts'
+import type { SessionViews } from '../turn/session-views.ts'
 import { bytesOf, fitTurn } from './fit-turn.ts'
 import { noSession, ownRecord } from './own-record.ts'
 import { readTurns } from './read-turns.ts'
@@ -25,7 +25,8 @@ export interface HistoryPage {
 
 /** What was said, in whole turns. Throws `not-found` for a session of another, or an unknown message. */
 export async function historyPage(
-  { directory, sessions, snapshots }: Pick<Bus, 'directory' | 'sessions' | 'snapshots'>,
+  { directory, sessions }: Pick<Bus, 'directory' | 'sessions'>,
+  views: SessionViews,
   request: HistoryRequest,
   principal: string,
 ): Promise<HistoryPage> {
@@ -34,7 +35,8 @@ export async function historyPage(
     directory.get(session),
     sessions.lastSequence(session),
   ])
-  const state = await openState({ sessions, snapshots }, session, { through })
+  using used = await views.use(session, through)
+  const { state } = used.view
   if (found !== undefined) ownRecord(session, found.record, principal)
   // The record is written a little later than the first message.
   else if (state.owner !== principal || state.isDeleted) throw noSession(session)

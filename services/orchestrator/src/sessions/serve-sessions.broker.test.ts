@@ -23,6 +23,7 @@ import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openState } from '../turn/open-state.ts'
+import { SessionViews } from '../turn/session-views.ts'
 import { eraseSession } from './erase-session.ts'
 import { SessionRecorder } from './record-session.ts'
 import { serveSessions } from './serve-sessions.ts'
@@ -38,7 +39,7 @@ beforeAll(async () => {
   broker = await startBroker()
   bus = await broker.connect('orchestrator')
   client = await broker.connect('gateway')
-  serving = await serveSessions({ bus, logger })
+  serving = await serveSessions({ bus, logger, views: new SessionViews(bus) })
   recorder = new SessionRecorder({ bus, logger })
 })
 afterAll(async () => {

@@ -7,6 +7,7 @@ import {
   sessionHistory,
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import type { SessionViews } from '../turn/session-views.ts'
 import { eraseSession } from './erase-session.ts'
 import { historyPage } from './history-page.ts'
 import { listRecords } from './list-records.ts'
@@ -16,6 +17,7 @@ import { renameSession } from './rename-session.ts'
 export interface ServeSessionsDeps {
   readonly bus: Bus
   readonly logger: Logger
+  readonly views: SessionViews
   /** Epoch milliseconds. */
   readonly now?: () => number
 }
@@ -24,6 +26,7 @@ export interface ServeSessionsDeps {
 export async function serveSessions({
   bus,
   logger,
+  views,
   now = Date.now,
 }: ServeSessionsDeps): Promise<Disposable> {
   const { records } = await bus.directory.watch()
@@ -56,7 +59,7 @@ export async function serveSessions({
   )
   stack.use(
     bus.serve(sessionHistory, {}, ({ request, envelope: { principal } }) =>
-      historyPage(bus, request, principal),
+      historyPage(bus, views, request, principal),
     ),
   )
   return stack

@@ -5,6 +5,8 @@ import type { SessionId } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { MemoryLog } from '../sessions/__fixtures__/memory-log.ts'
 import { SessionRun } from './session-run.ts'
+import type { ViewBus } from './session-view.ts'
+import { SessionViews } from './session-views.ts'
 import type { TurnDeps } from './turn.ts'
 
 test('waiting for a long time leaves nothing behind', async () => {
@@ -30,7 +32,8 @@ test('waiting for a long time leaves nothing behind', async () => {
     // Who has the turn takes its time to say so.
     call: () => answer.promise,
   }
-  const deps = { bus } as unknown as TurnDeps
+  const views = new SessionViews(bus as unknown as ViewBus)
+  const deps = { bus, views } as unknown as TurnDeps
   const entries = log.entries.filter(({ seq }) => inputs.includes(seq))
   const [first] = entries
   if (first === undefined) throw new Error('nothing was said')

@@ -5,7 +5,8 @@ import { isOpen } from './decide.ts'
 import { probe } from './probe.ts'
 import type { TurnEnd } from './run-turn.ts'
 import { runTurn } from './run-turn.ts'
-import { SessionView } from './session-view.ts'
+import type { SessionView } from './session-view.ts'
+import type { UsedView } from './session-views.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
 import { TurnWriter } from './turn-writer.ts'
 
@@ -23,9 +24,8 @@ export class SessionRun {
   readonly #session: SessionId
   /** The log was opened with all that is stored up to here. */
   readonly #through: number
-  readonly #stop = new AbortController()
   readonly #leaving: AbortSignal
-  readonly #view: Promise<SessionView>
+  readonly #used: Promise<UsedView>
   readonly #end: Promise<void>
   #hasEnded = false
   /** All up to here was known when this run last decided whether there is something to do. */
@@ -38,12 +38,8 @@ export class SessionRun {
     this.#session = first.session
     this.#through = first.seq
     this.#leaving = leaving
-    const options = { through: first.seq, signal: this.#stop.signal }
-    this.#view = SessionView.open(deps.bus, first.session, options)
-    this.#end = this.#run().finally(() => {
-      this.#hasEnded = true
-      this.#stop.abort()
-    })
+    this.#used = deps.views.use(first.session, first.seq)
+    this.#end = this.#run()
     // Whoever waits for a verdict gets the failure; without waiters it was logged where it arose.
     this.#end.catch(() => undefined)
   }
@@ -58,7 +54,7 @@ export class SessionRun {
    * late for this run, and needs another.
    */
   async verdict(entry: LogEntry): Promise<Verdict | undefined> {
-    const view = await this.#view
+    const { view } = await this.#used
     for (;;) {
       if (entry.kind === 'input' && isAnswered(view, entry.seq)) return 'done'
       if (this.#hasEnded) {
@@ -75,7 +71,16 @@ export class SessionRun {
   }
 
   async #run(): Promise<void> {
-    const view = await this.#view
+    using used = await this.#used
+    try {
+      await this.#takeTurns(used.view)
+    } finally {
+      this.#hasEnded = true
+      used.view.wake()
+    }
+  }
+
+  async #takeTurns(view: SessionView): Promise<void> {
     for (;;) {
       if (this.#leaving.aborted) {
         this.#retryMs = 0
@@ -106,7 +111,7 @@ export class SessionRun {
       } catch (err) {
         if (BusError.from(err).code !== 'conflict') throw err
         // Somebody wrote: read it before looking again.
-        while (view.state.fence === fence) await view.change(1_000)
+        if (!(await view.passes(fence))) throw err
       }
     }
   }

@@ -3,10 +3,12 @@ import type { SessionId, SessionState } from '@mcp-host/contracts'
 import { applyEntry, toSnapshot } from '@mcp-host/contracts'
 import { openState } from './open-state.ts'
 
-type ViewBus = Pick<Bus, 'sessions' | 'snapshots'>
+export type ViewBus = Pick<Bus, 'sessions' | 'snapshots'>
 
 /** So many entries are folded anew before the next snapshot is made. */
 const SNAPSHOT_EVERY = 256
+/** What was stored is read by then, unless its repetition was lost and nothing shows it. */
+const MISSED_MS = 5_000
 
 /** A session's state, folded from its log and kept up to date until the signal. */
 export class SessionView {
@@ -15,6 +17,7 @@ export class SessionView {
   #state: SessionState
   #changed = Promise.withResolvers<void>()
   #failure: unknown
+  #isOutdated = false
   readonly #listeners = new Set<() => void>()
 
   private constructor(bus: ViewBus, session: SessionId, state: SessionState) {
@@ -30,7 +33,6 @@ export class SessionView {
     { through, signal }: { through: number; signal: AbortSignal },
   ): Promise<SessionView> {
     const view = new SessionView(bus, session, await openState(bus, session, { through }))
-    signal.addEventListener('abort', () => view.#wake(), { once: true })
     void view.#follow(signal)
     return view
   }
@@ -39,13 +41,18 @@ export class SessionView {
     return this.#state
   }
 
+  /** Whether it is to be opened anew by whoever needs it next: it broke, or is larger than need be. */
+  get isStale(): boolean {
+    return this.#failure !== undefined || this.#isOutdated
+  }
+
   /** Calls after each entry, until disposed. */
   onEntry(listener: () => void): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Resolves at the next entry, after `limitMs` without one, and when the signal aborts. */
+  /** Resolves at the next entry, after `limitMs` without one, and when woken. */
   async change(limitMs: number): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure
     let timer: NodeJS.Timeout | undefined
@@ -60,6 +67,35 @@ export class SessionView {
   /** Resolves once the log has been read up to a sequence. */
   async reach(seq: number): Promise<void> {
     while (this.#state.seq < seq) await this.change(5_000)
+  }
+
+  /** Whether the log has been read up to a sequence, or is so within `limitMs`. */
+  async reaches(seq: number, limitMs: number): Promise<boolean> {
+    const giveUpAt = Date.now() + limitMs
+    for (
+      let leftMs = limitMs;
+      this.#state.seq < seq && leftMs > 0;
+      leftMs = giveUpAt - Date.now()
+    ) {
+      await this.change(leftMs)
+    }
+    return this.#state.seq >= seq
+  }
+
+  /** Whether a turn event after `fence` has been read, or is so soon. If not the view has missed it. */
+  async passes(fence: number): Promise<boolean> {
+    const giveUpAt = Date.now() + MISSED_MS
+    while (this.#state.fence === fence && Date.now() < giveUpAt) await this.change(1_000)
+    const isPassed = this.#state.fence !== fence
+    if (!isPassed) this.#isOutdated = true
+    return isPassed
+  }
+
+  /** All who wait for a change look again. */
+  wake(): void {
+    const changed = this.#changed
+    this.#changed = Promise.withResolvers()
+    changed.resolve()
   }
 
   /** Folds the log from its beginning, for what a snapshot does not keep. */
@@ -79,6 +115,8 @@ export class SessionView {
     if (snapshot === undefined) return
     state.snapshotEntries = state.entries
     await this.#bus.snapshots.put(this.#session, Buffer.from(snapshot))
+    // Opened anew it is smaller.
+    this.#isOutdated = true
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -90,18 +128,12 @@ export class SessionView {
           applyEntry(this.#state, item.entry)
           for (const listener of this.#listeners) listener()
         }
-        this.#wake()
+        this.wake()
       }
     } catch (error) {
       // Whoever waits for a change learns of it.
       this.#failure = error
       this.#changed.resolve()
     }
-  }
-
-  #wake(): void {
-    const changed = this.#changed
-    this.#changed = Promise.withResolvers()
-    changed.resolve()
   }
 }

@@ -12,6 +12,7 @@ import type { Logger } from '@mcp-host/service'
 import type { ResultTexts } from '../context/result-tools.ts'
 import type { OrchestratorEvents } from '../events.ts'
 import type { SessionView } from './session-view.ts'
+import type { SessionViews } from './session-views.ts'
 import type { TurnWriter } from './turn-writer.ts'
 
 /** The tools of the host, as a turn needs them. */
@@ -47,6 +48,7 @@ export interface TurnDeps {
   readonly bus: Bus
   readonly logger: Logger
   readonly events: OrchestratorEvents
+  readonly views: SessionViews
   readonly tools: Tools
   /** The model that answers. */
   readonly model: () => ModelEntry | undefined

@@ -1,4 +1,4 @@
-import type { ReadOptions } from '@mcp-host/bus'
+import type { FollowItem, ReadOptions } from '@mcp-host/bus'
 import type { Envelope, LogEntry, LogFact, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { generationId, newEnvelope, newSessionId, toolCallId } from '@mcp-host/contracts'
 
@@ -16,12 +16,15 @@ export class MemoryLog {
   readonly entries: LogEntry[] = []
   /** What was read, in entries, by each call. */
   readonly reads: number[] = []
+  /** Sequences that followers are not told of. */
+  readonly lost = new Set<number>()
   /** How far the replica is that is asked, unless told that there is more. */
   replicaSeq = Infinity
   readonly #envelope: Envelope
   /** Other sessions stand in the same stream. */
   #seq = 5
   #turnSeq = 0
+  #added = Promise.withResolvers<void>()
 
   constructor(owner = 'ann', session = newSessionId()) {
     this.session = session
@@ -43,11 +46,29 @@ export class MemoryLog {
     return found
   }
 
+  /** What is added from now on, without what the broker lost. */
+  async *follow(
+    _: SessionId,
+    { after, signal }: { after: number; signal: AbortSignal },
+  ): AsyncGenerator<FollowItem> {
+    const aborted = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve()),
+    )
+    for (let seq = after; !signal.aborted; await Promise.race([this.#added.promise, aborted])) {
+      for (const entry of this.entries.filter((each) => each.seq > seq)) {
+        seq = entry.seq
+        if (!this.lost.has(seq)) yield { type: 'entry', entry }
+      }
+    }
+  }
+
   /** Stores a fact and answers its sequence. Its time is a thousand times that. */
   add(fact: LogFact): number {
     this.#seq += 3
     const place = { session: this.session, seq: this.#seq, time: this.#seq * 1_000 }
     this.entries.push({ ...fact, ...place, envelope: this.#envelope })
+    this.#added.resolve()
+    this.#added = Promise.withResolvers()
     return this.#seq
   }
 

@@ -1,0 +1,89 @@
+import type { SessionId } from '@mcp-host/contracts'
+import type { ViewBus } from './session-view.ts'
+import { SessionView } from './session-view.ts'
+
+/** How long a session stays open for its next message. */
+const KEPT_MS = 10_000
+/** What is stored is repeated sooner; a view that does not show it by then has missed it. */
+const LATE_MS = 250
+
+/** A view while it is in use, until disposed. */
+export interface UsedView extends Disposable {
+  readonly view: SessionView
+}
+
+interface Opened {
+  readonly session: SessionId
+  readonly view: Promise<SessionView>
+  readonly stop: AbortController
+  users: number
+  timer?: NodeJS.Timeout
+}
+
+/**
+ * The sessions this process looks at, each opened once for all who use it, and kept open for a while:
+ * folding a long one makes all others wait, and the first word of an answer waits for the reading of any.
+ */
+export class SessionViews implements Disposable {
+  readonly #bus: ViewBus
+  readonly #opened = new Map<SessionId, Opened>()
+
+  constructor(bus: ViewBus) {
+    this.#bus = bus
+  }
+
+  /** With all that is stored up to `through`. Throws what the reading failed with. */
+  async use(session: SessionId, through: number): Promise<UsedView> {
+    const known = this.#opened.get(session)
+    const opened = known ?? this.#open(session, through)
+    const used = await this.#hold(opened)
+    // What a new one does not have has been purged.
+    if (known === undefined) return used
+    if (!used.view.isStale && (await used.view.reaches(through, LATE_MS))) return used
+    this.#forget(opened)
+    used[Symbol.dispose]()
+    return this.use(session, through)
+  }
+
+  [Symbol.dispose](): void {
+    for (const opened of this.#opened.values()) this.#close(opened)
+  }
+
+  #open(session: SessionId, through: number): Opened {
+    const stop = new AbortController()
+    const view = SessionView.open(this.#bus, session, { through, signal: stop.signal })
+    const opened = { session, view, stop, users: 0 }
+    this.#opened.set(session, opened)
+    return opened
+  }
+
+  async #hold(opened: Opened): Promise<UsedView> {
+    clearTimeout(opened.timer)
+    opened.users++
+    try {
+      const view = await opened.view
+      return { view, [Symbol.dispose]: () => this.#release(opened, view.isStale) }
+    } catch (error) {
+      this.#release(opened, true)
+      throw error
+    }
+  }
+
+  #release(opened: Opened, isStale: boolean): void {
+    if (isStale) this.#forget(opened)
+    if (--opened.users > 0) return
+    if (this.#opened.get(opened.session) !== opened) return this.#close(opened)
+    opened.timer = setTimeout(() => this.#close(opened), KEPT_MS).unref()
+  }
+
+  /** Nobody is given it any more. */
+  #forget(opened: Opened): void {
+    if (this.#opened.get(opened.session) === opened) this.#opened.delete(opened.session)
+  }
+
+  #close(opened: Opened): void {
+    clearTimeout(opened.timer)
+    this.#forget(opened)
+    opened.stop.abort()
+  }
+}
