@@ -2,6 +2,7 @@ import type { Contract } from './contract.ts'
 import { generate } from './model/generate.ts'
 import { generationControl } from './model/generation-control.ts'
 import { generationSnapshot } from './model/generation-snapshot.ts'
+import { runningGenerations } from './model/running-generations.ts'
 import { sample } from './model/sample.ts'
 import { textDelta } from './model/text-delta.ts'
 import { orchestratorControl } from './orchestrator/orchestrator-control.ts'
@@ -32,6 +33,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   generate,
   generationControl,
   generationSnapshot,
+  runningGenerations,
   sample,
   runTool,
   callControl,

@@ -2,6 +2,7 @@ import { sample } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { WorkerConfig } from './config.ts'
 import { workerEvents } from './events.ts'
+import { Roster } from './generation/roster.ts'
 import { runSample } from './handlers/sample.ts'
 import { serveGenerations } from './handlers/serve-generations.ts'
 import { createModel } from './providers/index.ts'
@@ -17,7 +18,7 @@ export async function createWorker(
   const samples = new Set<Promise<unknown>>()
   const stop = new AbortController()
   const events = workerEvents(metrics)
-  const deps = { bus, model, logger, events, stopped: stop.signal }
+  const deps = { bus, model, logger, events, roster: new Roster(bus), stopped: stop.signal }
   const queues = [
     serveGenerations({ ...deps, running: generations }, config.maxGenerations),
     bus.serve(sample, {}, (served) => runSample({ ...deps, running: samples }, served)),

@@ -11,6 +11,7 @@ import { SessionRecorder } from './sessions/record-session.ts'
 import { serveSessions } from './sessions/serve-sessions.ts'
 import { TakeOver } from './takeover/take-over.ts'
 import { approvalRule } from './turn/approval.ts'
+import { HeardGenerations } from './turn/heard-generations.ts'
 import { SessionViews } from './turn/session-views.ts'
 import type { TurnDeps } from './turn/turn.ts'
 
@@ -32,6 +33,7 @@ export async function createOrchestrator(
     logger,
     events,
     views,
+    heard: stack.use(new HeardGenerations(bus)),
     tools,
     model: catalogModel(catalog),
     results: resultTexts(bus),

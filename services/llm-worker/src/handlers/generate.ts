@@ -5,6 +5,7 @@ import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { WorkerEvents } from '../events.ts'
 import { GenerationText } from '../generation/generation-text.ts'
+import type { Roster } from '../generation/roster.ts'
 import { readPrompt } from '../generation/read-prompt.ts'
 import { runGeneration } from '../generation/run-generation.ts'
 import type { Model } from '../model.ts'
@@ -15,6 +16,7 @@ export interface GenerateDeps {
   readonly model: Model
   readonly logger: Logger
   readonly events: WorkerEvents
+  readonly roster: Roster
   /** Aborted when the worker ends: what still runs is given up, and begun anew by another. */
   readonly stopped: AbortSignal
 }
@@ -33,11 +35,12 @@ export async function runAndRecord(
 }
 
 async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): Promise<void> {
-  const { bus, model, logger, events, stopped } = deps
+  const { bus, model, logger, events, roster, stopped } = deps
   const { session, generation } = served.request
   const cancel = new AbortController()
   const text = new GenerationText(generation)
   const done = events.generationStarted(model)
+  using _listed = roster.add(generation)
   using _control = serveControl(bus, generation, () => {
     done.cancelRequested()
     cancel.abort()

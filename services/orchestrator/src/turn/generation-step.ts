@@ -132,13 +132,13 @@ function isUnwanted({ cancelled, leaving, over }: ClaimedTurn): boolean {
 
 /** Waits for news of a running generation. Answers `'dead'` when nobody works on it any more. */
 export async function watchGeneration(
-  { bus }: TurnDeps,
+  { bus, heard }: TurnDeps,
   { session, view, envelope }: ClaimedTurn,
   generation: Generation,
 ): Promise<'news' | 'dead'> {
   const { seq } = view.state
-  await view.change(QUIET_MS)
-  if (view.state.seq > seq) return 'news'
+  await view.change(heard.freshMs(generation.id) || QUIET_MS)
+  if (view.state.seq > seq || heard.freshMs(generation.id) > 0) return 'news'
   const params = { generation: generation.id }
   const worker = await probe(bus, generationControl, params, { action: 'ping' }, envelope)
   if (worker !== undefined) return 'news'

@@ -11,6 +11,7 @@ import type {
 import type { Logger } from '@mcp-host/service'
 import type { ResultTexts } from '../context/result-tools.ts'
 import type { OrchestratorEvents } from '../events.ts'
+import type { HeardGenerations } from './heard-generations.ts'
 import type { SessionView } from './session-view.ts'
 import type { SessionViews } from './session-views.ts'
 import type { TurnWriter } from './turn-writer.ts'
@@ -49,6 +50,7 @@ export interface TurnDeps {
   readonly logger: Logger
   readonly events: OrchestratorEvents
   readonly views: SessionViews
+  readonly heard: HeardGenerations
   readonly tools: Tools
   /** The model that answers. */
   readonly model: () => ModelEntry | undefined
