@@ -21,6 +21,9 @@ const TOOLS: NonNullable<StackOptions['tools']> = [
   { name: 'large', inputSchema: { type: 'object' }, bytes: RESULT_BYTES },
 ]
 
+/** Others do not use the MCP server that is kept busy. */
+const SERVERS = { other: {} }
+
 /** What is hard on the host, each on a host of its own, and how others fare beside it. Default: all. */
 export async function benchStress(names: readonly string[]): Promise<object> {
   const figures: Record<string, object> = {}
@@ -30,7 +33,7 @@ export async function benchStress(names: readonly string[]): Promise<object> {
       throw new Error(`there is no strain "${name}"; there are ${Object.keys(strains).join(', ')}`)
     }
     try {
-      await using stack = await startStack({ tools: TOOLS })
+      await using stack = await startStack({ tools: TOOLS, servers: SERVERS })
       figures[name] = await compareWindows(stack, await start(stack))
     } catch (error) {
       // The others are measured all the same.

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Stack } from '@mcp-host/testkit'
 import { script, writeLongSession } from '@mcp-host/testkit'
 import { quantile } from '../quantile.ts'
@@ -8,6 +9,8 @@ const TURNS = 5_000
 /** Of the newest page. */
 const PAGE = 50
 const GOAL_MS = 50
+/** From one visit of each to the next, however fast the host is: it is their length that strains, not their number. */
+const PERIOD_MS = 200
 const SAID = script({ text: 'hello' })
 
 interface Visit {
@@ -30,8 +33,10 @@ export async function longHistory(stack: Stack): Promise<Strain> {
       using chat = await TimedChat.open(stack.url)
       await chat.ask(SAID)
       for (let turns = 2; now() < end; turns++) {
+        const next = now() + PERIOD_MS
         const short = await visit(stack, chat.sessionId, Math.min(turns, PAGE))
         visits.push({ long: await visit(stack, long, PAGE), short })
+        await delay(Math.max(0, next - now()))
       }
     },
     figures: () => ({

@@ -16,7 +16,7 @@ export async function largeResult(stack: Stack): Promise<Strain> {
   return {
     async run() {
       using chat = await TimedChat.open(stack.url)
-      const call = { name: 'test__large', arguments: {} }
+      const call = { name: 'other__large', arguments: {} }
       const asked = await chat.ask(script({ calls: [call] }, { text: 'so much' }))
       if (asked.text !== 'so much') throw new Error(`the turn was answered: ${asked.text}`)
       const { callId, blob, content } = resultOf(asked.frames)

@@ -21,7 +21,7 @@ const write = (offset: number, text: string, kind: TextDelta['kind'] = 'text'): 
   pacer.push({ generation, offset, kind, text })
 
 test('what few listen to is given as it comes', () => {
-  listeners = 10
+  listeners = 5
   write(0, 'a')
   write(1, 'b')
   expect(given).toEqual([
@@ -30,12 +30,12 @@ test('what few listen to is given as it comes', () => {
   ])
 })
 
-test('what a thousand listen to is joined for 100 ms', () => {
+test('what a thousand listen to is joined for 200 ms', () => {
   listeners = 1_000
   write(0, 'a')
   write(1, 'b')
   write(2, 'c')
-  vi.advanceTimersByTime(99)
+  vi.advanceTimersByTime(199)
   expect(given).toEqual([[0, 'a']])
   vi.advanceTimersByTime(1)
   expect(given).toEqual([
