@@ -43,7 +43,10 @@ const services: Readonly<Record<string, Allowance>> = {
       '@types/ws',
     ],
   },
-  '@mcp-host/orchestrator': everyService,
+  '@mcp-host/orchestrator': {
+    own: [...everyService.own, 'mcp-host'],
+    outside: everyService.outside,
+  },
   '@mcp-host/mcp-supervisor': {
     own: [...everyService.own, 'mcp-host'],
     outside: everyService.outside,

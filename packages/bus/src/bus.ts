@@ -285,8 +285,8 @@ export interface StoredBlob {
 export interface Blobs {
   /** Stores it, as part of a session where one is given. */
   put(bytes: Uint8Array, about?: { readonly session?: SessionId }): Promise<StoredBlob>
-  /** Throws `not-found`. */
-  get(key: string): Promise<Uint8Array>
+  /** The caller's own to use up. Throws `not-found`. */
+  get(key: string): Promise<Uint8Array<ArrayBuffer>>
   /** What is not there is no error. */
   remove(key: string): Promise<void>
 }

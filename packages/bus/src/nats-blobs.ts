@@ -31,7 +31,7 @@ export class NatsBlobs implements Blobs {
     return { key, bytes: size, digest }
   }
 
-  async get(key: string): Promise<Uint8Array> {
+  async get(key: string): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = await this.#patiently(() => this.#read(key))
     if (bytes === undefined) throw new BusError('not-found', `there is no stored result "${key}"`)
     return bytes
@@ -42,16 +42,21 @@ export class NatsBlobs implements Blobs {
   }
 
   /** Stops when a part does not come: then it is lost, or the broker died after it sent the others. */
-  async #read(key: string): Promise<Uint8Array | undefined> {
+  async #read(key: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const found = await this.#store.get(key)
     if (found === null) return undefined
     // The stream ends with the same error.
     found.error.catch(() => undefined)
-    const parts: Uint8Array[] = []
-    const sink = new WritableStream<Uint8Array>({ write: (part) => void parts.push(part) })
+    const bytes = new Uint8Array(found.info.size)
+    let length = 0
+    const write = (part: Uint8Array): void => {
+      bytes.set(part, length)
+      length += part.length
+    }
     // The client checks the digest.
-    await found.data.pipeTo(sink, { signal: AbortSignal.timeout(this.#patienceMs / 3) })
-    return Buffer.concat(parts)
+    const signal = AbortSignal.timeout(this.#patienceMs / 3)
+    await found.data.pipeTo(new WritableStream({ write }), { signal })
+    return bytes
   }
 
   /** All are safe to repeat: a blob that was half written is written over. */

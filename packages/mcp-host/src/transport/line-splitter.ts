@@ -1,4 +1,5 @@
 const NEWLINE = 0x0a
+const RETURN = 0x0d
 
 export interface LineSplitterOptions {
   readonly maxLineBytes: number
@@ -19,7 +20,7 @@ export class LineSplitter {
   }
 
   /** The lines that `chunk` completes, without their ends. Throws `RangeError` on a long line. */
-  *push(chunk: Buffer): Generator<string> {
+  *push(chunk: Buffer): Generator<Buffer<ArrayBuffer>> {
     let start = 0
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start)
@@ -31,7 +32,7 @@ export class LineSplitter {
   }
 
   /** What came after the last end of line; empty when nothing did. */
-  rest(): string {
+  rest(): Buffer<ArrayBuffer> {
     return this.#take()
   }
 
@@ -46,10 +47,10 @@ export class LineSplitter {
     this.#bytes += kept.length
   }
 
-  #take(): string {
-    const line = Buffer.concat(this.#parts, this.#bytes).toString('utf8')
+  #take(): Buffer<ArrayBuffer> {
+    const line = Buffer.concat(this.#parts, this.#bytes)
     this.#parts = []
     this.#bytes = 0
-    return line.endsWith('\r') ? line.slice(0, -1) : line
+    return line.at(-1) === RETURN ? line.subarray(0, -1) : line
   }
 }

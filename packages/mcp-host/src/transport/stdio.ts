@@ -14,11 +14,14 @@ import {
 } from '../process/spawn-guarded.ts'
 import { exitsWithin } from '../stop/exits-within.ts'
 import { stopProcess } from '../stop/stop-process.ts'
+import { parseInThread } from '../thread/json.ts'
 import type { Endpoint } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
 
 /** Large enough for any result that is of use; a server that never ends a line must not fill memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+/** Parsing more makes all others wait too long: a thread does it. */
+const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
 const MAX_SHOWN_CHARACTERS = 200
 /** How long output may still come after the program's end, from a process that left its group. */
@@ -56,6 +59,8 @@ export class StdioTransport implements Transport, Endpoint {
   /** What is sent in one turn of the event loop goes out in one write. */
   #unsent: string[] = []
   #flushed: Promise<void> | undefined
+  /** A large message is read by a thread; those behind it wait. */
+  #parsing: Promise<void> | undefined
 
   constructor(deps: StdioTransportDeps, options: StdioTransportOptions) {
     this.#deps = deps
@@ -150,6 +155,7 @@ export class StdioTransport implements Transport, Endpoint {
   }
 
   async #closed(process: GuardedProcess): Promise<void> {
+    while (this.#parsing !== undefined) await this.#parsing
     // Closed streams of a program that runs on: no answer can come, so it has no further use.
     this.#closeReason ??= await this.#reasonFor(process)
     this.onclose?.()
@@ -167,23 +173,59 @@ export class StdioTransport implements Transport, Endpoint {
       maxLineBytes: MAX_MESSAGE_BYTES,
       whenTooLong: 'throw',
     })
+    const chunks: Buffer[] = []
+    function* unread(): Generator<Buffer<ArrayBuffer>> {
+      for (let chunk; (chunk = chunks.shift()) !== undefined;) yield* lines.push(chunk)
+    }
     stdout.on('data', (chunk: Buffer) => {
-      try {
-        for (const line of lines.push(chunk)) this.#readMessage(line)
-      } catch {
-        // Only the splitter throws. Where the next message would start is unknown: give up.
-        this.#closeReason = `sent a message of more than ${MAX_MESSAGE_BYTES} bytes`
-        stdout.destroy()
-      }
+      chunks.push(chunk)
+      // They come also while it is paused: Node reads the rest when the program ends.
+      if (this.#parsing === undefined) this.#readLines(stdout, unread())
     })
   }
 
-  #readMessage(line: string): void {
-    const message = parseMessage(line)
+  /** Reads the messages in their order. */
+  #readLines(stdout: Readable, lines: Iterator<Buffer<ArrayBuffer>>): void {
+    try {
+      for (let next = lines.next(); next.done !== true; next = lines.next()) {
+        const line = next.value
+        if (line.length > MAX_BYTES_PARSED_HERE) {
+          // The rest stays in the pipe, however much the server has to say.
+          stdout.pause()
+          const shown = line.toString('utf8', 0, MAX_SHOWN_CHARACTERS)
+          this.#parsing = this.#readLarge(stdout, line, shown).then(() => {
+            this.#parsing = undefined
+            stdout.resume()
+            this.#readLines(stdout, lines)
+          })
+          return
+        }
+        this.#take(parse(line), line)
+      }
+    } catch {
+      // Only the splitter throws. Where the next message would start is unknown: give up.
+      this.#closeReason = `sent a message of more than ${MAX_MESSAGE_BYTES} bytes`
+      stdout.destroy()
+    }
+  }
+
+  async #readLarge(stdout: Readable, line: Buffer<ArrayBuffer>, shown: string): Promise<void> {
+    try {
+      this.#take(await parseInThread(line), shown)
+    } catch (error) {
+      if (error instanceof SyntaxError) return this.#take(undefined, shown)
+      // It may be the answer that somebody waits for, and its bytes are gone.
+      this.#closeReason = `sent a message that could not be read: ${toError(error).message}`
+      stdout.destroy()
+    }
+  }
+
+  #take(value: unknown, line: Buffer | string): void {
+    const message = toMessage(value)
     if (message === undefined) {
       // Nothing is lost: many programs print a greeting before they speak the protocol.
-      const output = line.slice(0, MAX_SHOWN_CHARACTERS)
-      if (line !== '') this.#deps.logger.warn({ output }, 'not a message on stdout')
+      const output = line.toString().slice(0, MAX_SHOWN_CHARACTERS)
+      if (output !== '') this.#deps.logger.warn({ output }, 'not a message on stdout')
       return
     }
     try {
@@ -195,8 +237,8 @@ export class StdioTransport implements Transport, Endpoint {
 
   #readLog(stderr: Readable): void {
     const lines = new LineSplitter({ maxLineBytes: MAX_STDERR_LINE_BYTES, whenTooLong: 'cut' })
-    const log = (line: string): void => {
-      if (line !== '') this.#deps.logger.info({ stream: 'stderr' }, line)
+    const log = (line: Buffer): void => {
+      if (line.length > 0) this.#deps.logger.info({ stream: 'stderr' }, line.toString())
     }
     stderr.on('data', (chunk: Buffer) => {
       for (const line of lines.push(chunk)) log(line)
@@ -205,15 +247,19 @@ export class StdioTransport implements Transport, Endpoint {
   }
 }
 
-/** Only what makes it a message is checked: whoever takes it checks the rest. */
-function parseMessage(line: string): JSONRPCMessage | undefined {
+/** `undefined` when it is not JSON. */
+function parse(line: Buffer): unknown {
   try {
-    const value: unknown = JSON.parse(line)
-    const isMessage = typeof value === 'object' && value !== null && 'jsonrpc' in value
-    return isMessage && value.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined
+    return JSON.parse(line.toString())
   } catch {
     return undefined
   }
+}
+
+/** Only what makes it a message is checked: whoever takes it checks the rest. */
+function toMessage(value: unknown): JSONRPCMessage | undefined {
+  const isMessage = typeof value === 'object' && value !== null && 'jsonrpc' in value
+  return isMessage && value.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined
 }
 
 function describeExit({ code, signal }: ProcessExit): string {

@@ -71,6 +71,27 @@ describe('a result that is too large for the log', () => {
     expect(texts(kept)[0]).toMatch(/^\{"text":"é+$/)
   })
 
+  test('is encoded while others have their turn', async () => {
+    const result = {
+      content: [{ type: 'text' as const, text: 'é"👋\n'.repeat(1_000_000) }],
+      structuredContent: { a: 1 },
+    }
+    let turns = 0
+    const others = setInterval(() => turns++, 1)
+    const kept = await fromResult(result, store)
+    clearInterval(others)
+    expect(turns).toBeGreaterThan(1)
+    expect(stored).toEqual([JSON.stringify(result)])
+    expect(kept).toMatchObject({ outcome: 'ok', blob })
+  })
+
+  test('is kept also when no thread can encode it', async () => {
+    const text = { type: 'text' as const, text: 'x'.repeat(5_000_000), _meta: { f: () => 1 } }
+    const kept = await fromResult({ content: [text] }, store)
+    expect(stored).toEqual([JSON.stringify({ content: [text] })])
+    expect(kept).toMatchObject({ outcome: 'ok', blob })
+  })
+
   test('of pictures is described in words', async () => {
     const data = 'A'.repeat(MAX_INLINE_BYTES)
     const kept = await fromResult(

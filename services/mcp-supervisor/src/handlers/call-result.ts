@@ -3,6 +3,7 @@ import { blockText, BusError } from '@mcp-host/contracts'
 import type { CallToolResult, McpHostErrorCode } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import { brief } from '../brief.ts'
+import { encodeResult } from './encode-result.ts'
 
 /** Larger results do not fit into one message: they go into the object store. */
 export const MAX_INLINE_BYTES = 512 * 1024
@@ -32,26 +33,24 @@ export async function fromResult(
       ? {}
       : { structuredContent: structuredContent as Outcome['structuredContent'] }),
   }
-  // Of a large one this takes a tenth of a second, so it is done once.
-  const json = JSON.stringify(result)
-  const size = Buffer.byteLength(json)
-  if (size <= MAX_INLINE_BYTES) return { outcome, ...result }
-  if (size > MAX_RESULT_BYTES) {
-    const message = `the result has ${size} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
+  const json = await encodeResult(result)
+  if (json.length <= MAX_INLINE_BYTES) return { outcome, ...result }
+  if (json.length > MAX_RESULT_BYTES) {
+    const message = `the result has ${json.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
     return fromError(new BusError('exhausted', message))
   }
-  const shown = excerpt(result.content, json, size)
-  const blob = await store(Buffer.from(json))
+  const shown = excerpt(result.content, json)
+  const blob = await store(json)
   return { outcome, content: shown, ...(blob === undefined ? {} : { blob }) }
 }
 
-function excerpt(content: Content, json: string, bytes: number): Content {
+function excerpt(content: Content, json: Uint8Array): Content {
   const text =
     content.length === 0
-      ? json.slice('{"content":[],"structuredContent":'.length, -1)
+      ? new TextDecoder().decode(json.subarray('{"content":[],"structuredContent":'.length, -1))
       : content.map(blockText).join('\n')
   const shown = text.slice(0, EXCERPT_LENGTH).toWellFormed()
-  const note = `… (the first ${shown.length} of ${text.length} characters of a result of ${bytes} bytes; ask for less at a time)`
+  const note = `… (the first ${shown.length} of ${text.length} characters of a result of ${json.length} bytes; ask for less at a time)`
   return [
     { type: 'text', text: shown },
     { type: 'text', text: note },

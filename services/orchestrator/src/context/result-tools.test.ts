@@ -111,6 +111,18 @@ test('a result that is kept elsewhere is read whole from there, and fetched once
   expect(read).toEqual(['k'])
 })
 
+test('a very large result is read while others have their turn', async () => {
+  const whole = 'é"👋\n'.repeat(500_000)
+  stored.set('k', whole)
+  let turns = 0
+  const others = setInterval(() => turns++, 1)
+  const part = await ask('read', { call: large.id, offset: 2_499_900 })
+  clearInterval(others)
+  expect(turns).toBeGreaterThan(1)
+  const head = '[characters 2499900 to 2500000 of 2500000; this is its end]'
+  expect(part).toBe(`${head}\n${whole.slice(-100)}`)
+})
+
 test('a text is found wherever it stands and however it is written, with what is around it', async () => {
   const answer = await ask('search', { call: plain.id, text: 'LINE 499', limit: 2 })
   const [first, second] = [long.indexOf('line 499'), long.indexOf('line 4990')]

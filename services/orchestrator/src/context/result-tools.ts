@@ -9,6 +9,7 @@ import type {
   ToolFinished,
 } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
+import { parseInThread } from 'mcp-host/thread'
 import { charStart } from './cut-text.ts'
 import { callText, resultText } from './result-text.ts'
 import { READ_TOOL, SEARCH_TOOL } from './transcript.ts'
@@ -27,6 +28,9 @@ const AROUND = 100
 const SEARCH_STEP = 1024 * 1024
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+/** Parsing more makes all others wait too long: a thread does it. */
+const MAX_PARSED_BYTES = 4 * 1024 * 1024
 
 const call = { type: 'string', description: 'The call whose result it is, as it was named.' }
 
@@ -195,7 +199,11 @@ export class ResultTexts {
 
   async #read(key: string): Promise<string> {
     const bytes = await this.#blobs.get(key)
-    return resultText(JSON.parse(Buffer.from(bytes).toString()) as Pick<ToolFinished, 'content'>)
+    const result =
+      bytes.length <= MAX_PARSED_BYTES
+        ? JSON.parse(Buffer.from(bytes).toString())
+        : await parseInThread(bytes)
+    return resultText(result as Pick<ToolFinished, 'content'>)
   }
 
   /** Whatever is used now stays, however large. */

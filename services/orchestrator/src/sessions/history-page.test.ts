@@ -61,6 +61,12 @@ async function allPages(limit: number): Promise<HistoryMessage[]> {
   return messages
 }
 
+test('of a session that does not exist nothing is opened', async () => {
+  const before = log.reads.length
+  await expect(history()).rejects.toMatchObject({ code: 'not-found' })
+  expect(log.reads).toHaveLength(before)
+})
+
 describe('the pages of a session', () => {
   test('are its newest turns, oldest first, and lead to the older ones', async () => {
     for (const id of ['a', 'b', 'c', 'd', 'e']) log.turn(id)

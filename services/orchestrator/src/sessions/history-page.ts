@@ -35,11 +35,13 @@ export async function historyPage(
     directory.get(session),
     sessions.lastSequence(session),
   ])
+  if (found !== undefined) ownRecord(session, found.record, principal)
+  else if (through === 0) throw noSession(session)
   using used = await views.use(session, through)
   const { state } = used.view
-  if (found !== undefined) ownRecord(session, found.record, principal)
   // The record is written a little later than the first message.
-  else if (state.owner !== principal || state.isDeleted) throw noSession(session)
+  if (found === undefined && (state.owner !== principal || state.isDeleted))
+    throw noSession(session)
 
   const { inputs, older } = select(state, request)
   const branches = branchesOf(state, inputs)

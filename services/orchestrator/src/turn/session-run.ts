@@ -56,6 +56,7 @@ export class SessionRun {
   async verdict(entry: LogEntry): Promise<Verdict | undefined> {
     const { view } = await this.#used
     for (;;) {
+      if (view.misses(entry)) return undefined
       if (entry.kind === 'input' && isAnswered(view, entry.seq)) return 'done'
       if (this.#hasEnded) {
         await this.#end

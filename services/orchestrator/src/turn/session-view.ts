@@ -1,5 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import type { SessionId, SessionState } from '@mcp-host/contracts'
+import type { LogEntry, SessionId, SessionState } from '@mcp-host/contracts'
 import { applyEntry, toSnapshot } from '@mcp-host/contracts'
 import { openState } from './open-state.ts'
 
@@ -15,6 +15,7 @@ export class SessionView {
   readonly #bus: ViewBus
   readonly #session: SessionId
   #state: SessionState
+  readonly #openedSeq: number
   #changed = Promise.withResolvers<void>()
   #failure: unknown
   #isOutdated = false
@@ -24,6 +25,7 @@ export class SessionView {
     this.#bus = bus
     this.#session = session
     this.#state = state
+    this.#openedSeq = state.seq
   }
 
   /** With all that is stored up to `through`. */
@@ -41,9 +43,9 @@ export class SessionView {
     return this.#state
   }
 
-  /** Whether it is to be opened anew by whoever needs it next: it broke, or is larger than need be. */
+  /** Whether it is to be opened anew by whoever needs it next: it broke, is larger than need be, or its log is no more. */
   get isStale(): boolean {
-    return this.#failure !== undefined || this.#isOutdated
+    return this.#failure !== undefined || this.#isOutdated || this.#state.isDeleted
   }
 
   /** Calls after each entry, until disposed. */
@@ -80,6 +82,16 @@ export class SessionView {
       await this.change(leftMs)
     }
     return this.#state.seq >= seq
+  }
+
+  /** Whether the repetition of a message was lost, and what came after it does not show that. */
+  misses(entry: LogEntry): boolean {
+    // What is missing of what was read at the opening has been purged.
+    const isRead = entry.seq > this.#openedSeq && entry.seq <= this.#state.seq
+    if (entry.kind !== 'input' || !isRead) return false
+    const isMissed = !this.#state.messageIds.has(entry.fact.id)
+    if (isMissed) this.#isOutdated = true
+    return isMissed
   }
 
   /** Whether a turn event after `fence` has been read, or is so soon. If not the view has missed it. */

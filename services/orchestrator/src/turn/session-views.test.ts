@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import type { LogEntry } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MemoryLog } from '../sessions/__fixtures__/memory-log.ts'
 import { SessionViews } from './session-views.ts'
@@ -92,6 +93,42 @@ test('a view that missed a turn event which stands before what it knows is opene
   used[Symbol.dispose]()
   using other = await use(last)
   expect(other.view.state.fence).toBeGreaterThan(0)
+})
+
+test('a view that missed a message which stands before what it knows is opened anew', async () => {
+  const used = await use(log.say('a'))
+  used[Symbol.dispose]()
+  const seq = log.say('b')
+  log.lost.add(seq)
+  const last = log.add({ kind: 'control', fact: { type: 'cancel-requested' } })
+  const entries = log.entries.slice(-2)
+  using again = await use(last)
+  expect(again.view).toBe(used.view)
+  expect(entries.map((entry) => again.view.misses(entry))).toEqual([true, false])
+  using other = await use(seq)
+  expect(other.view.state.unfinished).toContain(seq)
+  expect(entries.map((entry) => other.view.misses(entry))).toEqual([false, false])
+  // What was purged was not missed.
+  const [entry] = entries
+  const purged = { ...entry, seq: 1, fact: { id: 'old', text: '' } } as LogEntry
+  expect(other.view.misses(purged)).toBe(false)
+})
+
+test('a view that breaks while it is waited for is opened anew, and kept by nobody', async () => {
+  const used = await use(log.say('a'))
+  used[Symbol.dispose]()
+  vi.spyOn(used.view, 'reaches').mockRejectedValueOnce(new Error('deleted'))
+  using other = await use(log.say('b'))
+  expect(other.view).not.toBe(used.view)
+})
+
+test('the view of a deleted session is not used again', async () => {
+  log.say('a')
+  const seq = log.add({ kind: 'control', fact: { type: 'session-deleted' } })
+  const used = await use(seq)
+  used[Symbol.dispose]()
+  using other = await use(seq)
+  expect(other.view).not.toBe(used.view)
 })
 
 test('what was purged is missing, and nobody waits for it', async () => {

@@ -39,7 +39,8 @@ export class SessionViews implements Disposable {
     const used = await this.#hold(opened)
     // What a new one does not have has been purged.
     if (known === undefined) return used
-    if (!used.view.isStale && (await used.view.reaches(through, LATE_MS))) return used
+    const reaches = (): Promise<boolean> => used.view.reaches(through, LATE_MS).catch(() => false)
+    if (!used.view.isStale && (await reaches())) return used
     this.#forget(opened)
     used[Symbol.dispose]()
     return this.use(session, through)

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { Guardian } from '../process/guardian.ts'
+import { StdioTransport } from './stdio.ts'
+
+let guardian: Guardian
+beforeEach(() => {
+  guardian = new Guardian()
+})
+afterEach(() => guardian[Symbol.asyncDispose]())
+
+const quiet = (): void => undefined
+const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+
+/** What a program's output makes of it, each message by its id, and `closed` at the end. */
+async function readAll(script: string): Promise<unknown[]> {
+  const program = { command: process.execPath, args: ['-e', script], cwd: '.', env: {} }
+  const transport = new StdioTransport({ guardian, logger }, { program, graceMs: 1_000 })
+  const seen: unknown[] = []
+  const closed = Promise.withResolvers<void>()
+  Object.assign(transport, {
+    onmessage: ({ id }: { id: number }) => void seen.push(id),
+    onclose() {
+      seen.push('closed')
+      closed.resolve()
+    },
+  })
+  await transport.start()
+  await closed.promise
+  await transport.close()
+  return seen
+}
+
+const message = `const message = (id, bytes = 0) => JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(bytes) } })`
+
+test('messages keep their order, also behind a large one, and are read before the end', async () => {
+  const lines = `[message(1), message(2, 12e6), message(3), 'hello', message(4, 5e6), message(5)]`
+  const script = `${message}; process.stdout.write(${lines}.map((line) => line + '\\n').join(''))`
+  expect(await readAll(script)).toEqual([1, 2, 3, 4, 5, 'closed'])
+})
+
+test('what the program wrote right before its end is read, however long what is before it takes', async () => {
+  const script = `${message}; for (let id = 0; id < 8; id++) process.stdout.write(message(id, id === 0 ? 63e6 : 8e3) + '\\n')`
+  expect(await readAll(script)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 'closed'])
+})
+
+test('a large line that is no message is passed over', async () => {
+  const lines = `['x'.repeat(5e6), '[' + 'x'.repeat(5e6), JSON.stringify(['x'.repeat(5e6)]), message(1)]`
+  const script = `${message}; process.stdout.write(${lines}.map((line) => line + '\\n').join(''))`
+  expect(await readAll(script)).toEqual([1, 'closed'])
+})
+
+test('a message that cannot be handed over by its thread ends the connection', async () => {
+  const depth = 3_000_000
+  const script = `console.log('{"jsonrpc":"2.0","id":1,"result":' + '['.repeat(${depth}) + ']'.repeat(${depth}) + '}'); setInterval(() => 0, 1e6)`
+  expect(await readAll(script)).toEqual(['closed'])
+})
+
+test('a message beyond all measure ends the connection, what came before it is read', async () => {
+  const script = `${message}; process.stdout.write([message(1), message(2, 5e6), message(3, 65 * 1024 * 1024), message(4)].map((line) => line + '\\n').join(''))`
+  expect(await readAll(script)).toEqual([1, 2, 'closed'])
+})
