@@ -16,6 +16,7 @@ function fakeProcess(signals: string[], { obeys = true } = {}) {
     },
   }
   // What a replica does not use is left out.
+  // Only what a replica uses of it.
   return { process: process as unknown as GuardedProcess, end }
 }
 

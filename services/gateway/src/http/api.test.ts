@@ -34,6 +34,7 @@ beforeEach(async () => {
   app = await buildApp(
     {
       bus: bus.asBus(),
+      // Only what the routes use.
       logger: { info: quiet, warn: quiet, error: quiet } as unknown as Logger,
       events: gatewayEvents(metrics),
       draining: draining.signal,

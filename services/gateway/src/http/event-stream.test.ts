@@ -23,6 +23,7 @@ afterEach(() => {
 
 function send(follow: Follow): Promise<void> {
   const deps = {
+    // Only what a stream uses.
     logger: { error: (fields: unknown) => void logged.push(fields) } as unknown as Logger,
     draining: draining.signal,
   }
@@ -36,6 +37,7 @@ function send(follow: Follow): Promise<void> {
     request: { url: '/stream?after=secret' },
     getHeaders: () => ({ vary: 'Origin' }),
     hijack: () => undefined,
+    // Only what a stream uses.
   } as unknown as FastifyReply
   return sendEvents(deps, reply, follow)
 }

@@ -190,6 +190,7 @@ describe('the newest turn', () => {
 
   test('is none before the first', async () => {
     const sessions = { lastTurnEvent: async () => undefined }
+    // Only what finding it uses.
     const found = await newestTurn({ sessions } as unknown as Bus, SESSION)
     expect(found).toEqual({ before: 0, cursor: cursorAfter(0), lastSeq: 0 })
   })

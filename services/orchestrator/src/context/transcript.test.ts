@@ -309,9 +309,9 @@ test('cleared results are stubs that say how to read them; calls, short results 
   const answers = tell(state, 29).flatMap((message) =>
     message.role === 'tool' ? message.answers.map((answer) => answer.text) : [],
   )
-  const stub = (seq: number): unknown =>
+  const cleared = (seq: number): unknown =>
     expect.stringMatching(`cleared .* result__read and call "${call(seq).id}"`)
-  expect(answers).toEqual([stub(1), 'short', stub(15), long])
+  expect(answers).toEqual([cleared(1), 'short', cleared(15), long])
   expect(said(tell(state, 29)).filter((line) => line === 'call')).toHaveLength(4)
 })
 
