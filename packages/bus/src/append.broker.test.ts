@@ -110,21 +110,20 @@ describe('the fence', () => {
   })
 })
 
-test('the last turn event of a session is found, and none where there is none', async () => {
+test('the end of a log is its last sequence and the last step of a turn, if there is one', async () => {
   const session = newSessionId()
-  expect(await bus.sessions.lastTurnEvent(session)).toBeUndefined()
-  await append(session, claimed('one'), 'one')
-  const { seq } = await append(session, claimed('two'), 'two')
-  await append(session, said('a'), 'a')
-  expect(await bus.sessions.lastTurnEvent(session)).toMatchObject({ ...claimed('two'), seq })
-})
-
-test('the last sequence is that of the whole log, and 0 of a session that is not there', async () => {
-  const session = newSessionId()
+  const nothing = { seq: 0, turnEvent: undefined }
+  expect(await bus.sessions.end(session)).toEqual(nothing)
   expect(await bus.sessions.lastSequence(session)).toBe(0)
+  await append(session, said('a'), 'a')
+  expect(await bus.sessions.end(session)).toMatchObject({ turnEvent: undefined })
   await append(session, claimed('one'), 'one')
-  const { seq } = await append(session, said('a'), 'a')
+  const { seq: step } = await append(session, claimed('two'), 'two')
+  const turnEvent = { ...claimed('two'), seq: step }
+  expect(await bus.sessions.end(session)).toMatchObject({ seq: step, turnEvent })
+  const { seq } = await append(session, said('b'), 'b')
   await append(newSessionId(), said('a'), 'a')
+  expect(await bus.sessions.end(session)).toMatchObject({ seq, turnEvent })
   expect(await bus.sessions.lastSequence(session)).toBe(seq)
 })
 
@@ -137,8 +136,7 @@ test('a log that is purged is empty, for good, and others are as they were', asy
   await bus.sessions.purge(gone)
   await bus.sessions.purge(gone)
   expect(await bus.sessions.read(gone, 0)).toEqual([])
-  expect(await bus.sessions.lastSequence(gone)).toBe(0)
-  expect(await bus.sessions.lastTurnEvent(gone)).toBeUndefined()
+  expect(await bus.sessions.end(gone)).toEqual({ seq: 0, turnEvent: undefined })
   expect(await stored(kept)).toHaveLength(2)
 })
 

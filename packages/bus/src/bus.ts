@@ -116,6 +116,14 @@ export interface InputJobs extends AsyncDisposable {
   readonly held: () => string[]
 }
 
+/** Where a session's log ends. */
+export interface LogEnd {
+  /** Its last sequence, 0 when it is empty. */
+  readonly seq: number
+  /** The last step of the session's turns, if there was one. */
+  readonly turnEvent: LogEntry | undefined
+}
+
 /**
  * The logs of all sessions: one append-only log each, the truth about the session. While the broker is
  * away everything tries again; `unavailable` when patience ran out.
@@ -141,8 +149,11 @@ export interface SessionLog {
    */
   lastSequence(session: SessionId): Promise<number>
 
-  /** The last step of the session's turns, if there was one. */
-  lastTurnEvent(session: SessionId): Promise<LogEntry | undefined>
+  /** Where the session's log ends, asked of the leader too. */
+  end(session: SessionId): Promise<LogEnd>
+
+  /** The same, and listens from then on: a follow() that begins meanwhile need not look at the end again. */
+  listen(session: SessionId): Promise<LogEnd & Disposable>
 
   /**
    * Every entry after a sequence in order, none left out and none twice, then what comes, until the

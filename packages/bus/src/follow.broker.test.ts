@@ -159,6 +159,41 @@ describe('following a session', () => {
   })
 })
 
+describe('listening to a session', () => {
+  test('ends with who listens and who follows', async () => {
+    const session = newSessionId()
+    const listening = await bus.sessions.listen(session)
+    const follower = new Follower(bus, session)
+    await eventually(() => follower.caughtUp > 0)
+    listening[Symbol.dispose]()
+    expect(await isHeard(liveSubject(session))).toBe(true)
+    const again = await bus.sessions.listen(session)
+    await follower.stop()
+    expect(await isHeard(liveSubject(session))).toBe(true)
+    again[Symbol.dispose]()
+    await eventually(async () => !(await isHeard(liveSubject(session))))
+  })
+
+  test('shows the newest end, also where somebody follows already', async () => {
+    const session = newSessionId()
+    using before = await bus.sessions.listen(session)
+    const seq = await append(session, claimed('one'))
+    using after = await bus.sessions.listen(session)
+    expect([before.seq, after.seq, after.turnEvent?.seq]).toEqual([0, seq, seq])
+  })
+
+  test('leaves to who follows what was stored before', async () => {
+    const session = newSessionId()
+    const seqs = await appendMany(session, 3)
+    using _listening = await bus.sessions.listen(session)
+    seqs.push(await append(session, said('later')))
+    const follower = new Follower(bus, session)
+    await eventually(() => follower.entries.length === seqs.length)
+    await follower.stop()
+    expect(follower.seqs).toEqual(seqs)
+  })
+})
+
 describe('text as it is written', () => {
   test('reaches all who asked for it and nobody else, also beside one another', async () => {
     const session = newSessionId()

@@ -25,7 +25,7 @@ function fakeSource() {
       return { [Symbol.dispose]: () => {} }
     },
     read: async (after) => log.filter(({ seq }) => seq > after),
-    last: async () => log.at(-1)?.seq ?? 0,
+    last: async () => log.at(-1) ?? null,
     warn: () => {},
   }
   /** The sizes of the pages that were read. */

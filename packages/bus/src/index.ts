@@ -13,6 +13,7 @@ export type {
   LeaseRecord,
   Leases,
   LeaseView,
+  LogEnd,
   PutRecordOptions,
   ReadOptions,
   ServedRequest,

@@ -81,11 +81,13 @@ test('a read does not wait for what is stored no more', async () => {
   expect(await log.read(session, 0, { through: last })).toEqual([])
 })
 
-test('the last sequence and the last turn event are the newest', async () => {
+test('the end of the log is the newest', async () => {
   const { session, seqs, last } = await halfReplicated()
   replicaSeq = 0
   expect(await log.lastSequence(session)).toBe(last)
-  expect((await log.lastTurnEvent(session))?.seq).toBe(seqs[1])
+  expect(await log.end(session)).toMatchObject({ seq: last, turnEvent: { seq: seqs[1] } })
+  using listening = await log.listen(session)
+  expect(listening).toMatchObject({ seq: last, turnEvent: { seq: seqs[1] } })
 })
 
 test('a follower is given all that was stored when it came', async () => {

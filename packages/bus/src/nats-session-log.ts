@@ -13,7 +13,14 @@ import {
 } from '@mcp-host/contracts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
-import type { AppendOptions, FollowItem, InputJobs, ReadOptions, SessionLog } from './bus.ts'
+import type {
+  AppendOptions,
+  FollowItem,
+  InputJobs,
+  LogEnd,
+  ReadOptions,
+  SessionLog,
+} from './bus.ts'
 import { decode, encode, envelopeHeaders } from './codec.ts'
 import type { InputHandler } from './consume-inputs.ts'
 import { consumeInputs, handBack } from './consume-inputs.ts'
@@ -40,7 +47,7 @@ export interface SessionLogDeps {
 /** The session logs on a JetStream stream. */
 export class NatsSessionLog implements SessionLog {
   readonly #deps: SessionLogDeps
-  readonly #hubs = new Map<SessionId, SessionHub>()
+  readonly #hubs = new Map<SessionId, SessionHub<StoredMsg>>()
   /** Sessions of which the log said that something in them cannot be read. */
   readonly #told = new Set<SessionId>()
   readonly #onUnreadable = (error: unknown, session: SessionId): void => {
@@ -127,9 +134,26 @@ export class NatsSessionLog implements SessionLog {
     return (await this.#last(sessionLogSubjects(session)))?.seq ?? 0
   }
 
-  async lastTurnEvent(session: SessionId): Promise<LogEntry | undefined> {
-    const message = await this.#last(factSubject(session, 'turn'))
-    return message === null ? undefined : parseStored(message, this.#onUnreadable)
+  async end(session: SessionId): Promise<LogEnd> {
+    return this.#endAt(session, await this.#last(sessionLogSubjects(session)))
+  }
+
+  async listen(session: SessionId): Promise<LogEnd & Disposable> {
+    const isListening = this.#hubs.has(session)
+    const hub = this.#hub(session)
+    const held = hub.hold()
+    const stop = (): void => {
+      held[Symbol.dispose]()
+      this.#tidy(session, hub)
+    }
+    try {
+      // A hub may have missed what is new; one that begins has just asked.
+      const last = isListening ? await this.#last(sessionLogSubjects(session)) : await hub.opened()
+      return { ...(await this.#endAt(session, last)), [Symbol.dispose]: stop }
+    } catch (error) {
+      stop()
+      throw error
+    }
   }
 
   async purge(session: SessionId): Promise<void> {
@@ -145,10 +169,7 @@ export class NatsSessionLog implements SessionLog {
     try {
       yield* followSession(hub, (after, page) => this.read(session, after, page), options)
     } finally {
-      if (hub.isUnused) {
-        hub[Symbol.dispose]()
-        if (this.#hubs.get(session) === hub) this.#hubs.delete(session)
-      }
+      this.#tidy(session, hub)
     }
   }
 
@@ -170,7 +191,7 @@ export class NatsSessionLog implements SessionLog {
     handBack(this.#deps.connection, job)
   }
 
-  #hub(session: SessionId): SessionHub {
+  #hub(session: SessionId): SessionHub<StoredMsg> {
     const known = this.#hubs.get(session)
     if (known !== undefined) return known
     const { connection, warn } = this.#deps
@@ -185,13 +206,27 @@ export class NatsSessionLog implements SessionLog {
           onDelta(decode(textDelta.payload, data, 'text delta')),
         ),
       read: (after, through) => this.read(session, after, { through }),
-      last: () => this.lastSequence(session),
+      last: () => this.#last(sessionLogSubjects(session)),
       warn: (error) => {
         if (!connection.isClosed()) warn(error, 'follow session')
       },
     })
     this.#hubs.set(session, hub)
     return hub
+  }
+
+  #tidy(session: SessionId, hub: SessionHub<StoredMsg>): void {
+    if (!hub.isUnused) return
+    hub[Symbol.dispose]()
+    if (this.#hubs.get(session) === hub) this.#hubs.delete(session)
+  }
+
+  /** With the last message of the log, which mostly is a step of a turn itself. */
+  async #endAt(session: SessionId, last: StoredMsg | null): Promise<LogEnd> {
+    const subject = factSubject(session, 'turn')
+    const step = last === null || last.subject === subject ? last : await this.#last(subject)
+    const turnEvent = step === null ? undefined : parseStored(step, this.#onUnreadable)
+    return { seq: last?.seq ?? 0, turnEvent }
   }
 
   #subscribe(subject: string, onMessage: (message: Msg) => void): Disposable {

@@ -52,9 +52,9 @@ class FakeSource implements SessionSource {
     return found
   }
 
-  async last(): Promise<number> {
+  async last(): Promise<LogEntry | null> {
     if (this.#failure !== undefined) throw this.#failure
-    return this.#log.at(-1)?.seq ?? 0
+    return this.#log.at(-1) ?? null
   }
 
   warn(error: unknown): void {

@@ -1,15 +1,19 @@
 import type { LogEntry, TextDelta } from '@mcp-host/contracts'
 import { TextPacer } from './text-pacer.ts'
 
+interface Numbered {
+  readonly seq: number
+}
+
 /** What the hub needs of the broker for one session. */
-export interface SessionSource {
+export interface SessionSource<Last extends Numbered = Numbered> {
   /** Live entries as they are repeated, each with the sequence before it on its subject. */
   listen(onEntry: (entry: LogEntry, previous: number) => void): Disposable
   listenDeltas(onDelta: (delta: TextDelta) => void): Disposable
   /** Entries after a sequence, among them all that are stored up to `through`. */
   read(after: number, through: number): Promise<LogEntry[]>
-  /** The session's last sequence, 0 when it has none; never an old one. */
-  last(): Promise<number>
+  /** The last message of the session's log, if there is one; never an old one. */
+  last(): Promise<Last | null>
   /** Told of what went wrong and is tried again. */
   warn(error: unknown): void
 }
@@ -32,11 +36,12 @@ const MAX_POLL_MS = 15_000
  * One session's live stream in this process, shared by all who follow it. Gives entries in order and
  * without gaps: what the repetition lost is read from the log.
  */
-export class SessionHub implements Disposable {
-  readonly #source: SessionSource
+export class SessionHub<Last extends Numbered = Numbered> implements Disposable {
+  readonly #source: SessionSource<Last>
   readonly #listeners = new Set<HubListener>()
+  #holds = 0
   readonly #live: Disposable
-  readonly #opened: Promise<void>
+  readonly #opened: Promise<Last | null>
   #deltas: Disposable | undefined
   readonly #text = new TextPacer(
     (delta) => {
@@ -60,15 +65,15 @@ export class SessionHub implements Disposable {
   #closed = false
   #isPurged = false
 
-  constructor(source: SessionSource) {
+  constructor(source: SessionSource<Last>) {
     this.#source = source
     this.#live = source.listen((entry, previous) => this.#onLive(entry, previous))
     this.#opened = this.#open()
   }
 
-  /** Resolves when nothing stored from now on can be missed. */
-  async opened(): Promise<void> {
-    await this.#opened
+  /** Resolves when nothing stored from now on can be missed, with what was the last message then. */
+  opened(): Promise<Last | null> {
+    return this.#opened
   }
 
   /** All up to here was given out, or stood in the log before; 0 until the start is known. */
@@ -77,7 +82,13 @@ export class SessionHub implements Disposable {
   }
 
   get isUnused(): boolean {
-    return this.#listeners.size === 0
+    return this.#listeners.size === 0 && this.#holds === 0
+  }
+
+  /** Stays in use without a listener. */
+  hold(): Disposable {
+    this.#holds++
+    return { [Symbol.dispose]: () => void this.#holds-- }
   }
 
   add(listener: HubListener, { deltas }: { deltas: boolean }): void {
@@ -127,12 +138,14 @@ export class SessionHub implements Disposable {
     this.#text[Symbol.dispose]()
   }
 
-  async #open(): Promise<void> {
-    this.#seq = await this.#source.last()
+  async #open(): Promise<Last | null> {
+    const last = await this.#source.last()
+    this.#seq = last?.seq ?? 0
     // Entries stored between the subscription and the answer were dropped by #onLive. There are hardly ever
     // any, and thousands may come to look at once when their gateway died.
     if (this.#stored > this.#seq || this.#dirty) this.#look()
     else this.#schedule()
+    return last
   }
 
   #onLive(entry: LogEntry, previous: number): void {
@@ -166,7 +179,7 @@ export class SessionHub implements Disposable {
       try {
         if (this.#isBlind) {
           this.#isBlind = false
-          const last = await this.#source.last()
+          const last = (await this.#source.last())?.seq ?? 0
           // The fact that said so may be lost with the rest.
           if (last === 0 && this.seq > 0) return this.#purged()
           this.#stored = Math.max(this.#stored, last)

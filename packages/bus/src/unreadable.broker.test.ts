@@ -61,7 +61,8 @@ test('facts of a newer version and damaged ones show as such, and the rest of th
 test('a log that ends with an unreadable turn event has it as its last', async () => {
   const session = newSessionId()
   await outside.request(factSubject(session, 'turn'), 'rubbish')
-  expect(await bus.sessions.lastTurnEvent(session)).toMatchObject({ kind: 'unreadable' })
+  const { turnEvent } = await bus.sessions.end(session)
+  expect(turnEvent).toMatchObject({ kind: 'unreadable' })
 })
 
 test('the process log is told once per session', async () => {

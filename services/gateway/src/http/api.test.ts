@@ -461,7 +461,7 @@ describe('the events of a session', () => {
   })
 
   test('begin later when the broker is away', async () => {
-    bus.sessions.lastTurnEvent = async () => {
+    bus.sessions.listen = async () => {
       throw new BusError('unavailable', 'the session log cannot be read; try again')
     }
     const response = await ask('GET', at('/events'))

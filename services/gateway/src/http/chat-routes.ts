@@ -230,11 +230,12 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
     async ({ params, query, headers }, reply) => {
       const envelope = newEnvelope('local')
       const place = headers['last-event-id'] ?? query.after
+      using held = new DisposableStack()
       const open = async () => {
         await checkNotDeleted(bus, params.id)
-        const isBeyond =
-          place !== undefined && place.cursor.seq > (await bus.sessions.lastSequence(params.id))
-        if (!isBeyond) return newestTurn(bus, params.id)
+        const end = held.use(await bus.sessions.listen(params.id))
+        const isBeyond = place !== undefined && place.cursor.seq > end.seq
+        if (!isBeyond) return newestTurn(bus, params.id, end)
         const field = headers['last-event-id'] === undefined ? 'after' : 'Last-Event-ID'
         const message = `${field} is not an event of this session; come back without it`
         throw new BusError('invalid', message, { field })
@@ -248,7 +249,8 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       const about = { envelope, queueAfter: opened.before }
       if (place !== undefined) {
         const { cursor, skip } = place
-        return follow(reply, params.id, cursor, { ...about, skip })
+        await follow(reply, params.id, cursor, { ...about, skip })
+        return
       }
       const { cursor } = opened
       await follow(reply, params.id, cursor, { ...about, place: formatCursor(cursor) })

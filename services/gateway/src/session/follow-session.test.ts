@@ -169,30 +169,28 @@ describe('the newest turn', () => {
 
   /** Where it is found with the story so far. */
   async function find(last = story.entries.findLast(({ kind }) => kind === 'turn')) {
-    const sessions = { lastTurnEvent: async () => last, read: async () => story.entries }
+    const sessions = { read: async () => story.entries }
     // Only what finding it uses.
-    return await newestTurn({ sessions } as unknown as Bus, SESSION)
+    const bus = { sessions } as unknown as Bus
+    return await newestTurn(bus, SESSION, { seq: 99, turnEvent: last })
   }
 
   test('begins with its message while it runs, and is past when it is done', async () => {
     const before = input.seq - 1
     expect(await find()).toMatchObject({ before, cursor: cursorAfter(before) })
     const done = story.done()
-    const { seq } = done
-    expect(await find()).toEqual({ before, cursor: cursorAfter(seq), lastSeq: seq })
+    expect(await find()).toEqual({ before, cursor: cursorAfter(done.seq) })
   })
 
   test('is found although its last step is of a newer version', async () => {
     const before = input.seq - 1
     const last = story.unreadable('turn')
-    expect(await find(last)).toEqual({ before, cursor: cursorAfter(before), lastSeq: last.seq })
+    expect(await find(last)).toEqual({ before, cursor: cursorAfter(before) })
   })
 
   test('is none before the first', async () => {
-    const sessions = { lastTurnEvent: async () => undefined }
-    // Only what finding it uses.
-    const found = await newestTurn({ sessions } as unknown as Bus, SESSION)
-    expect(found).toEqual({ before: 0, cursor: cursorAfter(0), lastSeq: 0 })
+    story = new Story()
+    expect(await find()).toEqual({ before: 0, cursor: cursorAfter(0) })
   })
 })
 

@@ -1,4 +1,4 @@
-import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { Bus, FollowItem, LogEnd } from '@mcp-host/bus'
 import type { Cursor, Envelope, SessionEvent, SessionId } from '@mcp-host/contracts'
 import {
   BusError,
@@ -79,27 +79,22 @@ async function* missingText(
   }
 }
 
-/** Where a client begins that has seen nothing: at the running turn, else at what is new. */
-export async function joinCursor(bus: Bus, session: SessionId): Promise<Cursor> {
-  return (await newestTurn(bus, session)).cursor
-}
-
 /**
- * Where a client begins that has seen nothing, the place right before the newest turn's message, and the
- * sequence of the last step of it; 0: there is none.
+ * Where a client begins that has seen nothing: at the running turn, else at what is new. And the place
+ * right before the newest turn's message; 0: there is none.
  */
 export async function newestTurn(
   bus: Bus,
   session: SessionId,
-): Promise<{ cursor: Cursor; before: number; lastSeq: number }> {
-  let last = await bus.sessions.lastTurnEvent(session)
-  const lastSeq = last?.seq ?? 0
+  { turnEvent }: LogEnd,
+): Promise<{ cursor: Cursor; before: number }> {
+  let last = turnEvent
   if (last?.kind === 'unreadable') {
     // A step of a newer version: those before it tell as well.
     last = (await bus.sessions.read(session, 0)).findLast(({ kind }) => kind === 'turn')
   }
-  if (last?.kind !== 'turn') return { cursor: cursorAfter(0), before: 0, lastSeq }
+  if (last?.kind !== 'turn') return { cursor: cursorAfter(0), before: 0 }
   const before = last.fact.turn - 1
   const cursor = cursorAfter(last.fact.type === 'turn-done' ? last.seq : before)
-  return { cursor, before, lastSeq }
+  return { cursor, before }
 }

@@ -11,11 +11,11 @@ export async function readQueue(
   session: SessionId,
 ): Promise<{ queue: QueueView; before: number }> {
   const queue = new QueueView()
-  const [{ before }, through] = await Promise.all([
-    newestTurn(bus, session),
-    bus.sessions.lastSequence(session),
-  ])
-  for (const entry of await bus.sessions.read(session, before, { through })) queue.entry(entry)
+  const end = await bus.sessions.end(session)
+  const { before } = await newestTurn(bus, session, end)
+  for (const entry of await bus.sessions.read(session, before, { through: end.seq })) {
+    queue.entry(entry)
+  }
   return { queue, before }
 }
 

@@ -9,7 +9,7 @@ import type {
 } from '@mcp-host/contracts'
 import { applyEntry, BusError, emptySession } from '@mcp-host/contracts'
 import { checkAnswer } from './check-answer.ts'
-import { joinCursor } from './follow-session.ts'
+import { newestTurn } from './follow-session.ts'
 
 /** How long a user waits for an answer to be stored. */
 const PATIENCE_MS = 10_000
@@ -33,12 +33,10 @@ export async function storeAnswer(
       applyEntry(state, entry)
     return state.questions.get(id)
   }
-  const [join, last] = await Promise.all([
-    joinCursor(bus, session),
-    bus.sessions.lastSequence(session),
-  ])
+  const end = await bus.sessions.end(session)
+  const { cursor } = await newestTurn(bus, session, end)
   // Questions belong to the running turn.
-  const question = await readOn(join.seq, last)
+  const question = await readOn(cursor.seq, end.seq)
   if (question === undefined) {
     const message = `answer: no question "${id}" is open in this session`
     throw new BusError('not-found', message, { field: 'id' })
@@ -66,8 +64,8 @@ export async function storeAnswer(
     { envelope, messageId: `answer:${id}:${envelope.requestId}`, patienceMs: PATIENCE_MS },
   )
   // Another one may have been stored in between.
-  const end = (await readOn(state.seq, seq))?.end
-  if (end?.state !== 'answered' || end.seq !== seq) throw closed(end)
+  const stored = (await readOn(state.seq, seq))?.end
+  if (stored?.state !== 'answered' || stored.seq !== seq) throw closed(stored)
 }
 
 /** Trying again would not help. */

@@ -1,28 +1,33 @@
 import type { Bus } from '@mcp-host/bus'
 import { cursorAfter } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
-import { SESSION, Story } from '../projection/__fixtures__/story.ts'
+import { endOf, SESSION, Story } from '../projection/__fixtures__/story.ts'
 import { openSession } from './open-session.ts'
 
 let story: Story
-/** What was looked up. */
-let asked: string[]
+let isListening: boolean
+let hasAskedDirectory: boolean
 let record: { state: string } | undefined
 let bus: Bus
 beforeEach(() => {
   story = new Story()
-  asked = []
+  isListening = false
+  hasAskedDirectory = false
   record = undefined
   const sessions = {
-    lastTurnEvent: async () => story.entries.findLast(({ kind }) => kind === 'turn'),
-    lastSequence: async () => {
-      asked.push('leader')
-      return story.entries.at(-1)?.seq ?? 0
+    listen: async () => {
+      isListening = true
+      return {
+        ...endOf(story.entries),
+        [Symbol.dispose]: () => {
+          isListening = false
+        },
+      }
     },
   }
   const directory = {
     get: async () => {
-      asked.push('directory')
+      hasAskedDirectory = true
       return record && { record, revision: 1 }
     },
   }
@@ -34,23 +39,32 @@ test('a new session asks nobody', async () => {
   expect(await openSession({} as unknown as Bus, {})).toMatchObject({ isReconnect: false })
 })
 
-test('who comes back within what the last turn wrote needs no other look', async () => {
+test('who comes back to a place in the log needs no look into the directory', async () => {
   const input = story.input('hello')
   story.claim(input)
-  const joined = await openSession(bus, { sessionId: SESSION })
-  expect(joined).toMatchObject({ cursor: cursorAfter(input.seq - 1), isReconnect: false })
-  expect(asked).toEqual(['directory'])
   const back = await openSession(bus, { sessionId: SESSION, after: `${input.seq}.1.-.0` })
   expect(back).toMatchObject({
     cursor: { seq: input.seq, part: 1 },
     queueAfter: input.seq - 1,
     isReconnect: true,
   })
-  expect(asked).toEqual(['directory'])
   const { seq } = story.input('and')
   const further = await openSession(bus, { sessionId: SESSION, after: `${seq}.1.-.0` })
   expect(further).toMatchObject({ cursor: { seq, part: 1 } })
-  expect(asked).toEqual(['directory', 'directory', 'leader'])
+  expect(hasAskedDirectory).toBe(false)
+  const joined = await openSession(bus, { sessionId: SESSION })
+  expect(joined).toMatchObject({ cursor: cursorAfter(input.seq - 1), isReconnect: false })
+  expect(hasAskedDirectory).toBe(true)
+})
+
+test('a session is listened to until its client is done with it, or got none', async () => {
+  const input = story.input('hello')
+  const opened = await openSession(bus, { sessionId: SESSION, after: `${input.seq}.1.-.0` })
+  expect(isListening).toBe(true)
+  opened.listening?.[Symbol.dispose]()
+  expect(isListening).toBe(false)
+  await expect(openSession(bus, { sessionId: SESSION, after: '99.1.-.0' })).rejects.toThrow()
+  expect(isListening).toBe(false)
 })
 
 test('what waits is looked for from the newest message on, also when its turn is done', async () => {

@@ -21,6 +21,8 @@ export interface OpenedSession {
   /** The log after this sequence tells which messages wait. */
   readonly queueAfter: number
   readonly isReconnect: boolean
+  /** Keeps what was learnt in use until the session is followed. */
+  readonly listening?: Disposable
 }
 
 /** Opens the session a client asks for. Throws `invalid` for a bad query, `not-found` when it was deleted. */
@@ -35,26 +37,25 @@ export async function openSession(bus: Bus, query: unknown): Promise<OpenedSessi
     const cursor = cursorAfter(0)
     return { sessionId: newSessionId(), cursor, queueAfter: 0, isReconnect: false }
   }
-  const isDeleted = async (): Promise<boolean> =>
-    (await bus.directory.get(sessionId))?.record.state === 'deleted'
-  const [isGone, newest] = await Promise.all([
-    after === undefined && isDeleted(),
-    newestTurn(bus, sessionId),
-  ])
-  // Nothing is left of the log of a deleted session: whose place stands before its last turn's end needs no
-  // other look. Thousands may come back at once.
-  const isAhead = after !== undefined && after.seq > newest.lastSeq
-  if (isGone || (isAhead && (await isDeleted()))) {
+  using held = new DisposableStack()
+  const end = held.use(await bus.sessions.listen(sessionId))
+  const isBeyond = after !== undefined && after.seq > end.seq
+  // Nothing is left of the log of a deleted session: whose place is in it needs no other look. Thousands may
+  // come back at once.
+  const isDoubtful = after === undefined || isBeyond
+  if (isDoubtful && (await bus.directory.get(sessionId))?.record.state === 'deleted') {
     throw new BusError('not-found', 'this session was deleted', { field: 'sessionId' })
   }
-  if (isAhead && after.seq > (await bus.sessions.lastSequence(sessionId))) {
+  if (isBeyond) {
     const message = 'query: after is not an event of this session; connect without it'
     throw new BusError('invalid', message, { field: 'after' })
   }
+  const { cursor, before } = await newestTurn(bus, sessionId, end)
   return {
     sessionId,
-    cursor: after ?? newest.cursor,
-    queueAfter: newest.before,
+    cursor: after ?? cursor,
+    queueAfter: before,
     isReconnect: after !== undefined,
+    listening: held.move(),
   }
 }

@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events'
 import type { Bus, FollowItem } from '@mcp-host/bus'
-import type { Down, LogEntry } from '@mcp-host/contracts'
+import type { Down } from '@mcp-host/contracts'
 import { formatCursor, cursorAfter } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyRequest } from 'fastify'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
-import { SESSION, Story } from '../projection/__fixtures__/story.ts'
+import { endOf, SESSION, Story } from '../projection/__fixtures__/story.ts'
 import type { SocketDeps } from './socket.ts'
 import { serveSocket } from './socket.ts'
 
@@ -51,7 +51,6 @@ beforeEach(() => {
 
 /** Serves the socket until it is closed. */
 async function serve(query: object): Promise<void> {
-  const last = (kind: LogEntry['kind']) => story.entries.findLast((entry) => entry.kind === kind)
   async function* follow(
     _: unknown,
     { after, signal }: { after: number; signal: AbortSignal },
@@ -61,12 +60,12 @@ async function serve(query: object): Promise<void> {
     yield { type: 'caught-up' }
     if (!signal.aborted) await once(signal, 'abort')
   }
+  const silent = () => undefined
   const state = isDeleted ? 'deleted' : 'active'
   const bus = {
     sessions: {
       follow,
-      lastTurnEvent: async () => last('turn'),
-      lastSequence: async () => story.entries.at(-1)?.seq ?? 0,
+      listen: async () => ({ ...endOf(story.entries), [Symbol.dispose]: silent }),
       append: async (_: unknown, fact: unknown) => {
         appended.push(fact)
         return { seq: 1, duplicate: false }
@@ -74,7 +73,6 @@ async function serve(query: object): Promise<void> {
     },
     directory: { get: async () => ({ record: { state }, revision: 1 }) },
   }
-  const silent = () => undefined
   const events = { socketOpened: silent, socketClosed: silent, messageAccepted: silent }
   // Here only what serving a socket uses.
   const deps = {

@@ -41,6 +41,7 @@ export async function serveSocket(
   const opened = await openSession(bus, request.query).catch((error: unknown) =>
     BusError.from(error),
   )
+  using _listening = opened instanceof BusError ? undefined : opened.listening
   // Looked at last: the gateway may have begun to drain meanwhile.
   if (draining.aborted) return refuse(socket, 'reconnecting', MAINTENANCE, 1012)
   if (opened instanceof BusError) {

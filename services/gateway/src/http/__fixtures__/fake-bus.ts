@@ -1,6 +1,7 @@
 import type { Bus, FollowItem } from '@mcp-host/bus'
 import type { HistoryMessage, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import { BusError, newEnvelope } from '@mcp-host/contracts'
+import { endOf } from '../../projection/__fixtures__/story.ts'
 
 /** Of the bus what the HTTP API uses, on one log in memory, with an orchestrator that only answers calls. */
 export class FakeBus {
@@ -19,7 +20,8 @@ export class FakeBus {
       return this.store(session, fact, messageId)
     },
     read: async (_: SessionId, after: number) => this.entries.filter(({ seq }) => seq > after),
-    lastTurnEvent: async () => this.entries.findLast(({ kind }) => kind === 'turn'),
+    end: async () => endOf(this.entries),
+    listen: async () => ({ ...endOf(this.entries), [Symbol.dispose]: () => undefined }),
     lastSequence: async () => this.entries.at(-1)?.seq ?? 0,
     follow: (_: SessionId, options: { after: number; signal: AbortSignal }) =>
       this.#follow(options),

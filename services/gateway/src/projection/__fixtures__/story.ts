@@ -1,4 +1,4 @@
-import type { FollowItem } from '@mcp-host/bus'
+import type { FollowItem, LogEnd } from '@mcp-host/bus'
 import type {
   ContentBlock,
   GenerationId,
@@ -21,6 +21,12 @@ export const SESSION = 'storystorystorystory' as SessionId
 
 type WithoutBase<T> = T extends unknown ? Omit<T, 'turn' | 'seen'> : never
 type Chunk = Exclude<FollowItem, { type: 'caught-up' }>
+
+/** Where a log of these entries ends. */
+export function endOf(entries: readonly LogEntry[]): LogEnd {
+  const turnEvent = entries.findLast(({ kind }) => kind === 'turn')
+  return { seq: entries.at(-1)?.seq ?? 0, turnEvent }
+}
 
 /** Writes what could have happened in a session, with sequences and ids as the real services give them. */
 export class Story {

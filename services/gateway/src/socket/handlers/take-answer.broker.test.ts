@@ -180,8 +180,7 @@ test('an answer is taken also where the broker that is asked lags behind', async
   const bus = buses[0] as Bus
   const { sessions: real } = bus
   const sessions = {
-    lastTurnEvent: () => real.lastTurnEvent(session),
-    lastSequence: () => real.lastSequence(session),
+    end: () => real.end(session),
     append: (...given: Parameters<Bus['sessions']['append']>) => real.append(...given),
     // What is not asked of the leader is not there yet.
     read: async (_: SessionId, after: number, options: ReadOptions = {}) =>
