@@ -1,6 +1,13 @@
-import { connect, errors } from '@nats-io/transport-node'
+import { errors, NatsConnectionImpl, setTransportFactory } from '@nats-io/transport-node'
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
+import { nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js'
 import { BusError } from '@mcp-host/contracts'
+import { GatheringTransport } from './gathering-transport.ts'
+
+setTransportFactory({
+  factory: () => new GatheringTransport(),
+  dnsResolveFn: nodeResolveHost,
+})
 
 const MINIMUM = [2, 11] as const
 
@@ -34,7 +41,7 @@ export async function connectNats(url: string, name: string): Promise<NatsConnec
   const where = String(options.servers)
   let connection: NatsConnection
   try {
-    connection = await connect({
+    connection = await NatsConnectionImpl.connect({
       ...options,
       name,
       inboxPrefix: `_INBOX_${name}`,

@@ -1,0 +1,22 @@
+import { NodeTransport } from '@nats-io/transport-node/lib/node_transport.js'
+
+/**
+ * The client makes a system call of nearly every command. Here those of one turn of the event loop go out
+ * together, at its end.
+ */
+export class GatheringTransport extends NodeTransport {
+  #isGathering = false
+
+  override send(frame: Uint8Array): void {
+    if (!this.#isGathering) {
+      this.#isGathering = true
+      const { socket } = this
+      socket.cork()
+      setImmediate(() => {
+        this.#isGathering = false
+        socket.uncork()
+      })
+    }
+    super.send(frame)
+  }
+}
