@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { NodeTransport } from '@nats-io/transport-node/lib/node_transport.js'
 
 /**
@@ -8,9 +9,10 @@ export class GatheringTransport extends NodeTransport {
   #isGathering = false
 
   override send(frame: Uint8Array): void {
-    if (!this.#isGathering) {
+    // It has none once it is closed, whatever its type says.
+    const socket = this.socket as Socket | undefined
+    if (!this.#isGathering && socket !== undefined) {
       this.#isGathering = true
-      const { socket } = this
       socket.cork()
       setImmediate(() => {
         this.#isGathering = false
