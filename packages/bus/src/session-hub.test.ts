@@ -156,8 +156,10 @@ describe('live entries', () => {
     )
     source.write()
     source.write()
+    await vi.advanceTimersByTimeAsync(100)
     expect(told).toEqual(['text'])
     source.store(10, said('a'))
+    await vi.advanceTimersByTimeAsync(100)
     expect(told).toEqual(['text', 'text', 'entry'])
   })
 

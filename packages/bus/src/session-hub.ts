@@ -1,4 +1,5 @@
 import type { LogEntry, TextDelta } from '@mcp-host/contracts'
+import { Announcer } from './announcer.ts'
 import { TextPacer } from './text-pacer.ts'
 
 interface Numbered {
@@ -39,14 +40,13 @@ const MAX_POLL_MS = 15_000
 export class SessionHub<Last extends Numbered = Numbered> implements Disposable {
   readonly #source: SessionSource<Last>
   readonly #listeners = new Set<HubListener>()
+  readonly #announcer = new Announcer(this.#listeners)
   #holds = 0
   readonly #live: Disposable
   readonly #opened: Promise<Last | null>
   #deltas: Disposable | undefined
   readonly #text = new TextPacer(
-    (delta) => {
-      for (const each of this.#listeners) each.delta(delta)
-    },
+    (delta) => this.#announcer.tell((listener) => listener.delta(delta)),
     () => this.#listeners.size,
   )
   #timer: NodeJS.Timeout | undefined
@@ -136,6 +136,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     this.#live[Symbol.dispose]()
     this.#deltas?.[Symbol.dispose]()
     this.#text[Symbol.dispose]()
+    this.#announcer[Symbol.dispose]()
   }
 
   async #open(): Promise<Last | null> {
@@ -167,7 +168,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     this.#text.flush()
     this.#seq = entry.seq
     this.#lastActivity = Date.now()
-    for (const listener of this.#listeners) listener.entry(entry)
+    this.#announcer.tell((listener) => listener.entry(entry))
   }
 
   async #catchUp(): Promise<void> {
@@ -198,7 +199,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     } while (this.#dirty && !this.#closed)
     // In one step with the last look at #dirty: what comes in between would be forgotten.
     this.#checking = false
-    if (isComplete) for (const listener of this.#listeners) listener.checked()
+    if (isComplete) this.#announcer.tell((listener) => listener.checked())
     else this.#dirty = true
     this.#schedule()
   }
@@ -206,7 +207,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
   #purged(): void {
     this.#closed = true
     this.#isPurged = true
-    for (const listener of this.#listeners) listener.purged()
+    this.#announcer.tell((listener) => listener.purged())
   }
 
   #schedule(): void {
