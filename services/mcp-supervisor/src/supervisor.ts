@@ -6,6 +6,7 @@ import {
   supervisorControl,
 } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
+import { watchFile } from '@mcp-host/service'
 import type { Environment, McpConfig, ServerRequestCallback } from 'mcp-host'
 import { ConfigurationError, loadMcpConfig, MCPHost } from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
@@ -16,7 +17,6 @@ import { RunningCalls } from './input/running-calls.ts'
 import { Peers } from './placement/peers.ts'
 import { Placement } from './placement/placement.ts'
 import { SessionPlaces } from './placement/session-processes.ts'
-import { watchFile } from './placement/watch-file.ts'
 import { CatalogPublisher } from './publish-catalog.ts'
 
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
