@@ -76,6 +76,15 @@ test('a generation that is tried again says why', () => {
   ])
 })
 
+test('what is to be known about an answer is told before its tool calls', () => {
+  const entry = story.result(generation, [callBlock(generation)])
+  if (entry.kind !== 'generation') throw new Error('no result')
+  const notices = ['gemini cannot be reached; openai answers instead']
+  const [first, second] = logEvents({ ...entry, fact: { ...entry.fact, notices } })
+  expect(first?.payload).toEqual({ state: 'processing', message: notices[0] })
+  expect(second?.payload).toMatchObject({ tool: 'test.echo' })
+})
+
 test('a tool call is told with server and tool', () => {
   story.result(generation, [textBlock('text is not of this place'), callBlock(generation)])
   expect(lastEvents()).toEqual([

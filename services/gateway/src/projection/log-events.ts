@@ -25,9 +25,10 @@ export function logEvents(entry: LogEntry): Unplaced[] {
       return controlEvents(entry.fact)
     case 'turn':
       return turnEvents(entry.fact)
-    case 'generation':
+    case 'generation': {
       if (entry.fact.outcome !== 'completed') return []
-      return entry.fact.content.flatMap((block) => {
+      const { content, notices = [] } = entry.fact
+      const calls = content.flatMap((block): Unplaced[] => {
         if (block.type !== 'tool-call') return []
         const { server, tool = block.name } = block
         const name = server === undefined ? tool : `${server}.${tool}`
@@ -45,6 +46,8 @@ export function logEvents(entry: LogEntry): Unplaced[] {
           },
         ]
       })
+      return [...notices.map((notice) => processing(notice)), ...calls]
+    }
     case 'tool':
       return toolEvents(entry.fact)
     case 'unreadable':
