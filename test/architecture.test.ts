@@ -53,7 +53,13 @@ const services: Readonly<Record<string, Allowance>> = {
   },
   '@mcp-host/llm-worker': {
     own: everyService.own,
-    outside: [...everyService.outside, '@ai-sdk/*'],
+    outside: [
+      ...everyService.outside,
+      '@ai-sdk/*',
+      'cockatiel',
+      'jsonc-parser',
+      'undici',
+    ],
   },
 }
 

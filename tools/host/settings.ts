@@ -2,10 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { gatewaySettings } from '@mcp-host/gateway/config'
-import { checkWorkerSettings, workerSettings } from '@mcp-host/llm-worker/config'
+import type { WorkerConfig } from '@mcp-host/llm-worker/config'
+import { workerSettings } from '@mcp-host/llm-worker/config'
+import { readLlmSettings } from '@mcp-host/llm-worker/settings'
 import { supervisorSettings } from '@mcp-host/mcp-supervisor/config'
 import { orchestratorSettings } from '@mcp-host/orchestrator/config'
-import type { CrossCheck, Settings } from '@mcp-host/service'
+import type { Settings } from '@mcp-host/service'
 import { baseSettings, ConfigError, loadConfig, setting, values } from '@mcp-host/service'
 
 /** What the starter itself can be told. */
@@ -41,15 +43,20 @@ export type Env = Readonly<Record<string, string | undefined>>
 export const ALL_SETTINGS: readonly {
   readonly name: string
   readonly settings: Settings
-  readonly check?: CrossCheck<never>
+  /** Throws `ConfigError` for what is wrong between them. */
+  readonly check?: (config: never, env: Env) => void
 }[] = [
   { name: 'starter', settings: starterSettings },
   { name: 'every service', settings: baseSettings },
   { name: 'gateway', settings: gatewaySettings },
   { name: 'orchestrator', settings: orchestratorSettings },
   { name: 'mcp-supervisor', settings: supervisorSettings },
-  { name: 'llm-worker', settings: workerSettings, check: checkWorkerSettings },
+  { name: 'llm-worker', settings: workerSettings, check: checkModels },
 ]
+
+function checkModels(config: WorkerConfig, env: Env): void {
+  readLlmSettings(config, env)
+}
 
 /** The environment, with what the `.env` file of a folder adds to it. */
 export function readEnv(outer: Env, folder: string): Env {
@@ -62,7 +69,9 @@ export function readEnv(outer: Env, folder: string): Env {
 export function settingProblems(env: Env): string[] {
   return ALL_SETTINGS.flatMap(({ settings, check }) => {
     try {
-      loadConfig(settings, env, check as CrossCheck<Settings> | undefined)
+      const config = loadConfig(settings, env)
+      // Each is checked with its own settings only.
+      check?.(config as never, env)
       return []
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error

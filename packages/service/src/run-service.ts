@@ -107,9 +107,11 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       logger.warn({ component: 'service', action: 'stop', err: error }, 'stopped with a fault')
       return
     }
-    const message = error instanceof BusError ? error.message : 'could not start'
+    // Some settings can only be judged by who uses them.
+    const isFaulty = error instanceof ConfigError
+    const message = isFaulty || error instanceof BusError ? error.message : 'could not start'
     logger.fatal({ component: 'service', action: 'start', err: error }, message)
-    process.exitCode = 1
+    process.exitCode = isFaulty ? 2 : 1
     // Whatever a half-built service left open must not keep the process.
     setTimeout(() => process.exit(1), 1_000).unref()
   }

@@ -1,24 +1,54 @@
-import type { Config, CrossCheck } from '@mcp-host/service'
+import type { Config } from '@mcp-host/service'
 import { setting, values } from '@mcp-host/service'
 import { z } from 'zod'
 
+const key = (prefix: string, provider: string) =>
+  setting({
+    env: `${prefix}_API_KEY`,
+    schema: values.secret.optional(),
+    describe: `Key for ${provider}. ${prefix}_API_KEY_FILE names a file that has it instead, and is read again when it changes.`,
+    isSecret: true,
+  })
+
+const address = (prefix: string, provider: string) =>
+  setting({
+    env: `${prefix}_BASE_URL`,
+    schema: values.url.optional(),
+    describe: `Where ${provider} is reached, when it is not at its own address.`,
+  })
+
 /** Settings of the model workers. */
 export const workerSettings = {
+  llmConfig: setting({
+    env: 'LLM_CONFIG',
+    schema: values.text,
+    default: 'llm.json',
+    describe:
+      'File with providers, models, limits and who answers when another cannot. It has the last word; there need not be one.',
+  }),
   provider: setting({
     env: 'LLM_PROVIDER',
-    schema: z.enum(['gemini', 'demo'], { error: 'must be one of gemini, demo' }).optional(),
-    describe: 'Who answers. Without it: gemini when its key is set, else the built-in demo model.',
+    schema: values.text.optional(),
+    describe:
+      'Who answers: gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible or demo. Without it: the first of these that has a key, else the built-in demo model.',
   }),
   model: setting({
     env: 'LLM_MODEL',
     schema: values.text.optional(),
-    describe: "The provider's name of the model. Default for gemini: gemini-flash-latest.",
+    describe: "The provider's name of the model. Without it: a current one of that provider.",
+  }),
+  fallback: setting({
+    env: 'LLM_FALLBACK',
+    schema: values.list,
+    default: '',
+    describe:
+      'Who answers when that one cannot, by commas, the first first; as provider or provider/model.',
   }),
   contextTokens: setting({
     env: 'LLM_CONTEXT_TOKENS',
     schema: values.integer(1_000, 100_000_000).optional(),
     describe:
-      'How many tokens of conversation and answer the model takes at most. Default for gemini: 1048576.',
+      'How many tokens of conversation and answer the models take at most, where llm.json does not say it.',
   }),
   maxGenerations: setting({
     env: 'MAX_GENERATIONS',
@@ -26,16 +56,21 @@ export const workerSettings = {
     default: '200',
     describe: 'A worker that runs so many generations takes no more until one has ended.',
   }),
-  geminiApiKey: setting({
-    env: 'GEMINI_API_KEY',
-    schema: values.secret.optional(),
-    describe: 'Key for Gemini.',
-    isSecret: true,
-  }),
-  geminiBaseUrl: setting({
-    env: 'GEMINI_BASE_URL',
+  geminiApiKey: key('GEMINI', 'Gemini'),
+  geminiBaseUrl: address('GEMINI', 'Gemini'),
+  anthropicApiKey: key('ANTHROPIC', 'Claude'),
+  anthropicBaseUrl: address('ANTHROPIC', 'Claude'),
+  openaiApiKey: key('OPENAI', 'OpenAI'),
+  openaiBaseUrl: address('OPENAI', 'OpenAI'),
+  xaiApiKey: key('XAI', 'Grok'),
+  xaiBaseUrl: address('XAI', 'Grok'),
+  ollamaBaseUrl: address('OLLAMA', 'Ollama'),
+  lmstudioBaseUrl: address('LMSTUDIO', 'LM Studio'),
+  compatibleApiKey: key('OPENAI_COMPATIBLE', 'openai-compatible, if it needs one'),
+  compatibleBaseUrl: setting({
+    env: 'OPENAI_COMPATIBLE_BASE_URL',
     schema: values.url.optional(),
-    describe: 'Where Gemini is reached, when it is not at its own address.',
+    describe: "Where openai-compatible is: anything that speaks OpenAI's chat completions.",
   }),
   demoTokensPerSecond: setting({
     env: 'DEMO_TOKENS_PER_SECOND',
@@ -59,25 +94,3 @@ export const workerSettings = {
 }
 
 export type WorkerConfig = Config<typeof workerSettings>
-
-export const checkWorkerSettings: CrossCheck<typeof workerSettings> = (config) => {
-  const problems: string[] = []
-  if (config.provider === 'gemini' && config.geminiApiKey === undefined) {
-    problems.push('LLM_PROVIDER=gemini needs GEMINI_API_KEY to be set')
-  }
-  if (config.model !== undefined && chosenProvider(config) === 'demo') {
-    problems.push(
-      'LLM_MODEL has no effect on the demo model; set GEMINI_API_KEY or unset LLM_MODEL',
-    )
-  }
-  if (config.contextTokens !== undefined && chosenProvider(config) === 'demo') {
-    problems.push(
-      'LLM_CONTEXT_TOKENS has no effect on the demo model; set DEMO_CONTEXT_TOKENS instead',
-    )
-  }
-  return problems
-}
-
-export function chosenProvider(config: WorkerConfig): 'gemini' | 'demo' {
-  return config.provider ?? (config.geminiApiKey === undefined ? 'demo' : 'gemini')
-}

@@ -29,6 +29,12 @@ export type StreamPart =
       readonly providerMetadata?: ProviderMetadata
     }
   | { readonly type: 'end'; readonly usage?: Usage }
+  /** It writes what comes as a whole later, such as a tool call. */
+  | { readonly type: 'progress' }
+  /** Something the user should know about this answer. */
+  | { readonly type: 'notice'; readonly text: string }
+  /** From here on another model answers; nothing was written before. */
+  | { readonly type: 'answering'; readonly provider: string; readonly model: string }
 
 /** A language model. Leaving the stream early, or the signal, ends the provider's work at once. */
 export interface Model {

@@ -85,9 +85,8 @@ async function startWorker(env: Readonly<Record<string, string>> = {}): Promise<
   // Of the logger it uses no more than this, and nothing of how services are watched.
   const deps = { bus, logger, metrics } as unknown as ServiceDeps
   const keys = { GEMINI_API_KEY: 'key', GEMINI_BASE_URL: `${provider}/v1beta` }
-  const worker = stack.use(
-    await createWorker(deps, loadConfig(workerSettings, { ...keys, ...env })),
-  )
+  const all = { LLM_CONFIG: 'none', ...keys, ...env }
+  const worker = stack.use(await createWorker(deps, loadConfig(workerSettings, all), all))
   // Until the broker knows who answers.
   await bus.ping()
   return worker

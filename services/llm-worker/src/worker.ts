@@ -5,20 +5,49 @@ import { workerEvents } from './events.ts'
 import { Roster } from './generation/roster.ts'
 import { runSample } from './handlers/sample.ts'
 import { serveGenerations } from './handlers/serve-generations.ts'
-import { createModel } from './providers/index.ts'
+import { LiveModels } from './providers/live-models.ts'
+import type { Environment } from './settings/read-key.ts'
 
 /** A worker: takes generations from the queue and lets the configured model answer. */
 export async function createWorker(
   { bus, logger, metrics }: ServiceDeps,
   config: WorkerConfig,
+  env: Environment,
 ): Promise<Service> {
-  const model = createModel(config)
+  const onFailure = (err: unknown): void =>
+    logger.error({ component: 'models', action: 'reload', err }, 'who may answer stays as it was')
+  const models = await LiveModels.read({
+    config,
+    env,
+    onChange() {
+      logger.info({ component: 'models', action: 'reload' }, 'who may answer was read again')
+      publish().catch(onFailure)
+    },
+    onFailure,
+  })
+  const publish = async (): Promise<void> => {
+    const { provider, model, contextWindow, notice } = models.get()
+    await bus.catalog.put({
+      kind: 'model',
+      provider,
+      model,
+      ...(contextWindow === undefined ? {} : { contextWindow }),
+      ...(notice === undefined ? {} : { notice }),
+    })
+  }
   const generations = new Set<Promise<unknown>>()
   // Apart: else a worker that is busy with conversations would never summarise one.
   const samples = new Set<Promise<unknown>>()
   const stop = new AbortController()
   const events = workerEvents(metrics)
-  const deps = { bus, model, logger, events, roster: new Roster(bus), stopped: stop.signal }
+  const deps = {
+    bus,
+    modelOf: (reference?: string) => models.get(reference),
+    logger,
+    events,
+    roster: new Roster(bus),
+    stopped: stop.signal,
+  }
   const queues = [
     serveGenerations({ ...deps, running: generations }, config.maxGenerations),
     bus.serve(sample, {}, (served) => runSample({ ...deps, running: samples }, served)),
@@ -29,13 +58,7 @@ export async function createWorker(
   const ended = async (): Promise<void> => {
     await Promise.all([...generations, ...samples])
   }
-  await bus.catalog.put({
-    kind: 'model',
-    provider: model.provider,
-    model: model.model,
-    ...(model.contextWindow === undefined ? {} : { contextWindow: model.contextWindow }),
-    ...(model.notice === undefined ? {} : { notice: model.notice }),
-  })
+  await publish()
   return {
     async drain() {
       leaveQueues()
@@ -43,6 +66,7 @@ export async function createWorker(
     },
     async [Symbol.asyncDispose]() {
       leaveQueues()
+      models[Symbol.dispose]()
       stop.abort()
       await ended()
     },

@@ -68,6 +68,23 @@ const call = (name: string, json: string): StreamPart => ({
   arguments: json,
 })
 
+test('a reply says who gave it in place of another, and what else there is to know', async () => {
+  const parts: StreamPart[] = [
+    { type: 'notice', text: 'fake cannot be reached; other answers instead' },
+    { type: 'answering', provider: 'other', model: 'other-1' },
+    { type: 'progress' },
+    text('Hi'),
+  ]
+  expect(await run(fakeModel(parts))).toEqual({
+    generation,
+    provider: 'other',
+    model: 'other-1',
+    notices: ['fake cannot be reached; other answers instead'],
+    outcome: 'completed',
+    content: [{ type: 'text', text: 'Hi' }],
+  })
+})
+
 test('a reply is kept whole, with who wrote it and what it cost', async () => {
   const usage = { inputTokens: 3, outputTokens: 2 }
   const parts = [reasoning('hm'), text('Hello, '), text('world'), { type: 'end' as const, usage }]

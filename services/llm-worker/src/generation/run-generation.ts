@@ -30,7 +30,15 @@ export async function runGeneration(
   request: GenerateRequest,
   { signal }: { signal: AbortSignal },
 ): Promise<GenerationResult> {
-  const base = { generation: request.generation, provider: model.provider, model: model.model }
+  const { generation } = request
+  let { provider, model: name } = model
+  const notices: string[] = []
+  const base = () => ({
+    generation,
+    provider,
+    model: name,
+    ...(notices.length === 0 ? {} : { notices }),
+  })
   const late = AbortSignal.timeout(Math.max(0, request.deadline - Date.now()))
   const either = AbortSignal.any([signal, late])
   const offered = new Map<string, OfferedTool>()
@@ -68,6 +76,14 @@ export async function runGeneration(
       case 'end':
         usage = part.usage
         return
+      case 'progress':
+        return
+      case 'notice':
+        notices.push(part.text)
+        return
+      case 'answering':
+        ;({ provider, model: name } = part)
+        return
       default:
         part satisfies never
     }
@@ -82,7 +98,7 @@ export async function runGeneration(
     either.throwIfAborted()
     coalescer.flush()
     return {
-      ...base,
+      ...base(),
       outcome: 'completed',
       content: text.content(),
       ...(usage === undefined ? {} : { usage }),
@@ -90,12 +106,12 @@ export async function runGeneration(
   } catch (error) {
     coalescer.flush()
     const content = text.content()
-    if (signal.aborted) return { ...base, outcome: 'cancelled', content }
+    if (signal.aborted) return { ...base(), outcome: 'cancelled', content }
     const failure = late.aborted
       ? new BusError('deadline', 'the model did not finish in time')
       : BusError.from(error)
     onFailure(failure)
-    return { ...base, outcome: 'failed', content, error: failure.toInfo() }
+    return { ...base(), outcome: 'failed', content, error: failure.toInfo() }
   }
 }
 

@@ -13,7 +13,8 @@ import { serveControl } from './serve-control.ts'
 
 export interface GenerateDeps {
   readonly bus: Bus
-  readonly model: Model
+  /** By its name, or who answers when nobody is named. */
+  readonly modelOf: (reference?: string) => Model
   readonly logger: Logger
   readonly events: WorkerEvents
   readonly roster: Roster
@@ -35,8 +36,9 @@ export async function runAndRecord(
 }
 
 async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): Promise<void> {
-  const { bus, model, logger, events, roster, stopped } = deps
+  const { bus, modelOf, logger, events, roster, stopped } = deps
   const { session, generation } = served.request
+  const model = modelOf()
   const cancel = new AbortController()
   const text = new GenerationText(generation)
   const done = events.generationStarted(model)

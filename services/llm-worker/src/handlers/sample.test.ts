@@ -39,7 +39,7 @@ beforeEach(() => {
   }
   const quiet = (): void => undefined
   deps = {
-    model,
+    modelOf: () => model,
     logger: { info: quiet, warn: quiet } as unknown as Logger,
     events: {
       generationStarted: () => ({

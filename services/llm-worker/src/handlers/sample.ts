@@ -16,7 +16,8 @@ const MAX_REPLY_LENGTH = 256 * 1024
 
 export interface SampleDeps {
   readonly bus: Pick<Bus, 'id' | 'serve'>
-  readonly model: Model
+  /** Who answers. */
+  readonly modelOf: () => Model
   readonly logger: Logger
   readonly events: WorkerEvents
   /** Replies under way, and nothing else; to be waited for. */
@@ -49,13 +50,14 @@ export async function runSample(
 }
 
 async function answer(
-  { bus, model, logger, events, stopped }: SampleDeps,
+  { bus, modelOf, logger, events, stopped }: SampleDeps,
   { request, envelope }: ServedRequest<SampleRequest>,
 ): Promise<SampleReply> {
   const { deadline = Date.now() + LIMIT_MS } = envelope
   const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()))
   const fields = { ...requestFields(envelope), component: 'sample' }
   const cancel = new AbortController()
+  const model = modelOf()
   const done = events.generationStarted(model)
   const onCancel = (): void => {
     done.cancelRequested()

@@ -1,25 +1,10 @@
 import { createGoogle } from '@ai-sdk/google'
-import type { WorkerConfig } from '../config.ts'
-import type { Model } from '../model.ts'
-import { aiSdkModel } from './ai-sdk/ai-sdk-model.ts'
-
-const DEFAULT_MODEL = 'gemini-flash-latest'
-const DEFAULT_CONTEXT_TOKENS = 1_048_576
+import type { ProviderKind } from './kind.ts'
 
 /** Google's Gemini. */
-export function geminiModel(config: WorkerConfig): Model {
-  const {
-    geminiApiKey,
-    geminiBaseUrl,
-    model = DEFAULT_MODEL,
-    contextTokens = DEFAULT_CONTEXT_TOKENS,
-  } = config
-  const google = createGoogle({
-    apiKey: geminiApiKey?.open() ?? '',
-    ...(geminiBaseUrl === undefined ? {} : { baseURL: geminiBaseUrl }),
-  })
-  return aiSdkModel('gemini', google(model), {
-    contextWindow: contextTokens,
-    providerOptions: { google: { thinkingConfig: { includeThoughts: true } } },
-  })
+export const gemini: ProviderKind = {
+  defaultModel: 'gemini-flash-latest',
+  contextWindow: 1_048_576,
+  connect: ({ apiKey, baseUrl, fetch }) => createGoogle({ apiKey, baseURL: baseUrl, fetch }),
+  providerOptions: { google: { thinkingConfig: { includeThoughts: true } } },
 }

@@ -1,47 +1,59 @@
 import type {
   LanguageModelV4,
-  LanguageModelV4Prompt,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
+  LanguageModelV4FunctionTool,
   LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 import { BusError } from '@mcp-host/contracts'
-import type { Model, ModelRequest, ProviderMetadata, StreamPart } from '../../model.ts'
+import type { Model, ProviderMetadata, StreamPart } from '../../model.ts'
 import { toBusError } from './error.ts'
-import { toPrompt, toTools } from './prompt.ts'
+import { toPrompt } from './prompt.ts'
+import { refusedTool, toTools } from './tools.ts'
 import { toUsage } from './usage.ts'
+
+/** So many tools that a provider refuses are left out before the request counts as refused. */
+const MAX_REFUSED = 5
 
 export interface AiSdkModelOptions {
   readonly contextWindow: number
-  readonly providerOptions: SharedV4ProviderOptions
+  readonly providerOptions?: SharedV4ProviderOptions
+  /** Where a request does not say otherwise. */
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
 }
 
 /** Any provider package of the AI SDK as a model of ours. */
 export function aiSdkModel(
   provider: string,
   language: LanguageModelV4,
-  { contextWindow, providerOptions }: AiSdkModelOptions,
+  { contextWindow, ...defaults }: AiSdkModelOptions,
 ): Model {
   return {
     provider,
     model: language.modelId,
     contextWindow,
-    async *stream(request: ModelRequest, { signal }): AsyncGenerator<StreamPart> {
-      const tools = toTools(request.tools)
-      const prompt: LanguageModelV4Prompt = toPrompt(request)
+    async *stream(request, { signal }): AsyncGenerator<StreamPart> {
+      const { tools, leftOut } = toTools(request.tools)
       const { maxTokens, temperature, stopSequences } = request
+      const options = {
+        ...defaults,
+        prompt: toPrompt(request),
+        ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
+        abortSignal: signal,
+      }
       try {
-        const { stream } = await language.doStream({
-          prompt,
-          ...(tools.length === 0 ? {} : { tools }),
-          ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-          ...(temperature === undefined ? {} : { temperature }),
-          ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
-          abortSignal: signal,
-          providerOptions,
-        })
+        const { stream, refused } = await start(language, options, tools)
+        for (const { tool, reason } of [...leftOut, ...refused]) {
+          yield { type: 'notice', text: `${provider} does not get the tool ${tool}: ${reason}` }
+        }
         const block: OpenBlock = {}
         for await (const part of stream) {
-          if (part.type === 'finish' && part.finishReason.raw === undefined) {
+          if (part.type === 'finish' && isCut(part.finishReason)) {
             throw new BusError('unavailable', `${provider} broke off its answer`)
           }
           yield* toStreamParts(part, block)
@@ -51,6 +63,32 @@ export function aiSdkModel(
         throw toBusError(provider, error)
       }
     },
+  }
+}
+
+/** Whether a stream ended without saying why: packages take that for an end like any other. */
+function isCut({ unified, raw }: LanguageModelV4FinishReason): boolean {
+  return unified === 'interrupted' || (unified === 'other' && raw === undefined)
+}
+
+/** Begins an answer, without the tools that the provider refuses. */
+async function start(
+  language: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+  tools: readonly LanguageModelV4FunctionTool[],
+): Promise<LanguageModelV4StreamResult & { refused: { tool: string; reason: string }[] }> {
+  const refused: { tool: string; reason: string }[] = []
+  let left = tools
+  for (;;) {
+    try {
+      const offer = left.length === 0 ? {} : { tools: [...left] }
+      return { ...(await language.doStream({ ...options, ...offer })), refused }
+    } catch (error) {
+      const faulty = refusedTool(error, left)
+      if (faulty === undefined || refused.length >= MAX_REFUSED) throw error
+      refused.push({ tool: faulty.name, reason: 'the provider refuses its schema' })
+      left = left.filter((tool) => tool !== faulty)
+    }
   }
 }
 
@@ -71,6 +109,10 @@ function* toStreamParts(part: LanguageModelV4StreamPart, block: OpenBlock): Gene
     case 'reasoning-end':
       yield { type: 'block-end', ...withMetadata(part.providerMetadata ?? block.metadata) }
       delete block.metadata
+      return
+    case 'tool-input-start':
+    case 'tool-input-delta':
+      yield { type: 'progress' }
       return
     case 'tool-call':
       if (part.providerExecuted === true) return

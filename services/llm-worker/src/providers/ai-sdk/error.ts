@@ -1,5 +1,6 @@
 import { APICallError } from '@ai-sdk/provider'
 import { BusError } from '@mcp-host/contracts'
+import { ProviderError } from '../../provider-error.ts'
 
 /** How providers say, with status 400, that the conversation does not fit into the model. */
 const TOO_LONG =
@@ -30,7 +31,18 @@ export function toBusError(provider: string, error: unknown): BusError {
     return new BusError('not-found', `${says}: it has no such model`, { cause: error })
   }
   if (statusCode === 429) {
-    return new BusError('exhausted', `${says}: its rate limit is reached`, { cause: error })
+    const message = `${says}: its rate limit is reached`
+    return new ProviderError('exhausted', message, { ...retryAfter(error), cause: error })
   }
-  return new BusError(error.isRetryable ? 'unavailable' : 'invalid', says, { cause: error })
+  const code = error.isRetryable ? 'unavailable' : 'invalid'
+  return new ProviderError(code, says, { ...retryAfter(error), cause: error })
+}
+
+/** How long the provider wants to be left alone: in seconds, or until a date. */
+function retryAfter({ responseHeaders = {} }: APICallError): { retryAfterMs?: number } {
+  const exact = Number(responseHeaders['retry-after-ms'] ?? NaN)
+  const said = responseHeaders['retry-after'] ?? ''
+  const seconds = said.trim() === '' ? NaN : Number(said)
+  const retryAfterMs = [exact, seconds * 1_000, Date.parse(said) - Date.now()].find(Number.isFinite)
+  return retryAfterMs === undefined ? {} : { retryAfterMs: Math.max(0, retryAfterMs) }
 }

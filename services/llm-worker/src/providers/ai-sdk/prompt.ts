@@ -1,30 +1,10 @@
-import type {
-  LanguageModelV4FunctionTool,
-  LanguageModelV4Message,
-  LanguageModelV4Prompt,
-} from '@ai-sdk/provider'
-import type { ContentBlock, OfferedTool, PromptMessage } from '@mcp-host/contracts'
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { ContentBlock, PromptMessage } from '@mcp-host/contracts'
 import type { ModelRequest } from '../../model.ts'
 
 export function toPrompt({ system, messages }: ModelRequest): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = messages.map(toMessage)
   return system === undefined ? prompt : [{ role: 'system', content: system }, ...prompt]
-}
-
-export function toTools(tools: readonly OfferedTool[]): LanguageModelV4FunctionTool[] {
-  return tools.map(({ safeName, description, inputSchema }) => ({
-    type: 'function',
-    name: safeName,
-    ...(description === undefined ? {} : { description }),
-    inputSchema: withoutDialect(inputSchema),
-  }))
-}
-
-/** Providers refuse the schema's own dialect marker. */
-function withoutDialect(inputSchema: OfferedTool['inputSchema']): object {
-  const schema = { ...inputSchema }
-  delete schema['$schema']
-  return schema
 }
 
 function toMessage(message: PromptMessage): LanguageModelV4Message {

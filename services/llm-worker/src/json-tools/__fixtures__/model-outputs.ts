@@ -1,0 +1,133 @@
+import type { StreamPart } from '../../model.ts'
+
+type Expected = readonly (string | readonly [name: string, args: string])[]
+
+/** What models write, and what is to be read in it: texts, and calls by name and arguments. */
+export interface ModelOutput {
+  readonly output: string
+  readonly expected: Expected
+}
+
+const weather = '{"tool":"get_weather","arguments":{"city":"Oslo"}}'
+const search = '{"tool":"search","arguments":{"query":"a } b","limit":3}}'
+const OSLO: Expected[number] = ['get_weather', '{"city":"Oslo"}']
+const QUERY: Expected[number] = ['search', '{"query":"a } b","limit":3}']
+
+/** One call, as models write it. */
+const calls: readonly [json: string, expected: Expected[number]][] = [
+  [weather, OSLO],
+  [search, QUERY],
+  ['{ "tool" : "get_weather" , "arguments" : { "city" : "Oslo" } }', OSLO],
+  ['{\n  "tool": "get_weather",\n  "arguments": {\n    "city": "Oslo"\n  }\n}', OSLO],
+  ['{"arguments":{"city":"Oslo"},"tool":"get_weather"}', OSLO],
+  ['{"tool":"list_files","arguments":{}}', ['list_files', '{}']],
+  ['{"tool":"now"}', ['now', '{}']],
+  ['{"tool":"get_weather","arguments":"{\\"city\\":\\"Oslo\\"}"}', OSLO],
+  [
+    '{"tool":"say","arguments":{"text":"{\\"tool\\":\\"x\\"} \\\\"}}',
+    ['say', '{"text":"{\\"tool\\":\\"x\\"} \\\\"}'],
+  ],
+  ['{"tool":"say","arguments":{"text":"👋 ```\\n]"}}', ['say', '{"text":"👋 ```\\n]"}']],
+  [
+    '{"tool":"deep","arguments":{"a":[{"b":[1,{"c":"]"}]}]}}',
+    ['deep', '{"a":[{"b":[1,{"c":"]"}]}]}'],
+  ],
+  ['{"tool":"get_weather","arguments":{"city":"Oslo"},"reason":"they ask"}', OSLO],
+]
+
+/** What stands around them; none of it but the texts is shown. */
+const frames: readonly ((json: string) => [output: string, before: string, after: string])[] = [
+  (json) => [json, '', ''],
+  (json) => [`\`\`\`json\n${json}\n\`\`\``, '', ''],
+  (json) => [`\`\`\`\n${json}\`\`\`\n`, '', ''],
+  (json) => [`[${json}]`, '', ''],
+  (json) => [`\`\`\`json\n[\n  ${json}\n]\n\`\`\``, '', ''],
+  (json) => [`I look it up.\n\n${json}`, 'I look it up.\n\n', ''],
+  (json) => [`Sure!\n\`\`\`tool_code\n${json}\n\`\`\`\nOne moment.`, 'Sure!\n', 'One moment.'],
+  (json) => [`${json}\n\nThat tells me.`, '', 'That tells me.'],
+  (json) => [`Use \`code\` [1] {so}: ${json} ok`, 'Use `code` [1] {so}: ', 'ok'],
+]
+
+const framed = calls.flatMap(([json, call]) =>
+  frames.map((frame): ModelOutput => {
+    const [output, before, after] = frame(json)
+    return { output, expected: [before, call, after].filter((part) => part !== '') }
+  }),
+)
+
+const several: readonly ModelOutput[] = [
+  { output: weather + search, expected: [OSLO, QUERY] },
+  { output: `${weather}\n${search}`, expected: [OSLO, QUERY] },
+  { output: `[${weather}, ${search}]`, expected: [OSLO, QUERY] },
+  {
+    output: `\`\`\`json\n[${weather},\n${search}]\n\`\`\`\nDone.`,
+    expected: [OSLO, QUERY, 'Done.'],
+  },
+  { output: `\`\`\`json\n${weather}\n${search}\n\`\`\``, expected: [OSLO, QUERY] },
+  {
+    output: `\`\`\`json\n${weather}\n\`\`\`\nand\n\`\`\`json\n${search}\n\`\`\``,
+    expected: [OSLO, 'and\n', QUERY],
+  },
+  {
+    output: `First:\n${weather}\nthen:\n${search}`,
+    expected: ['First:\n', OSLO, 'then:\n', QUERY],
+  },
+]
+
+const texts = [
+  'Plain words.',
+  '',
+  'Braces {like these}, [lists] and `code`.',
+  'JSON: {"name":"Bob","tools":["a"]} and {"tools":1}',
+  '```json\n{"city":"Oslo"}\n```\nis what I got.',
+  '```ts\nif (a) { b() }\n```',
+  '``` ``` ` `` {',
+  'It ends with {"too',
+  'It ends with {"tool"',
+  'It ends with a fence ```json\n',
+  '{"tool":3,"arguments":{}} is no call',
+  '{"arguments":{}} neither',
+  '[{"a":1}, {"b":2}]',
+  '数学 {x | x ∈ ℝ} 👩‍👩‍👧 [✓]',
+].map((output): ModelOutput => ({ output, expected: output === '' ? [] : [output] }))
+
+/** Of these no parser can make sense: the model is told so. */
+const faulty: readonly ModelOutput[] = [
+  {
+    output: '{"tool":"now","arguments":{"a":1,}}',
+    expected: [['now', '{"tool":"now","arguments":{"a":1,}}']],
+  },
+  {
+    output: '{"tool":"now","arguments":{a:1}} ok',
+    expected: [['now', '{"tool":"now","arguments":{a:1}}'], 'ok'],
+  },
+  {
+    output: '{"tool":"now","arguments":{"a":',
+    expected: [['now', '{"tool":"now","arguments":{"a":']],
+  },
+  {
+    output: '{"tool":"now","arguments":{"a":"b\\',
+    expected: [['now', '{"tool":"now","arguments":{"a":"b\\']],
+  },
+  { output: '{"tool": now, "arguments": {}}', expected: [['', '{"tool": now, "arguments": {}}']] },
+  {
+    output: 'Hm. {"tool":"now","arguments":{"a":"b}}',
+    expected: ['Hm. ', ['now', '{"tool":"now","arguments":{"a":"b}}']],
+  },
+]
+
+export const modelOutputs: readonly ModelOutput[] = [...framed, ...several, ...texts, ...faulty]
+
+/** The parts as they are expected, texts that follow each other joined. */
+export function readable(parts: readonly StreamPart[]): Expected {
+  const all: (string | readonly [string, string])[] = []
+  for (const part of parts) {
+    if (part.type === 'tool-call') all.push([part.name, part.arguments])
+    else if (part.type === 'text-delta') {
+      const last = all.at(-1)
+      if (typeof last === 'string') all[all.length - 1] = last + part.text
+      else all.push(part.text)
+    }
+  }
+  return all
+}

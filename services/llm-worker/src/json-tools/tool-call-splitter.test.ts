@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import type { StreamPart } from '../model.ts'
+import { modelOutputs, readable } from './__fixtures__/model-outputs.ts'
+import { ToolCallSplitter } from './tool-call-splitter.ts'
+
+/** All that is read in an output that comes in these pieces. */
+function split(pieces: Iterable<string>): StreamPart[] {
+  const splitter = new ToolCallSplitter()
+  const parts = Array.from(pieces, (piece) => splitter.push(piece)).flat()
+  return [...parts, ...splitter.end()]
+}
+
+test('the outputs are many', () => {
+  expect(modelOutputs.length).toBeGreaterThanOrEqual(100)
+})
+
+describe.each(modelOutputs.map((each, index) => ({ ...each, index })))(
+  'output $index: $output',
+  ({ output, expected }) => {
+    test('is read as what it means', () => {
+      expect(readable(split([output]))).toEqual(expected)
+    })
+
+    test('is read the same wherever it is split', () => {
+      for (let at = 0; at <= output.length; at++) {
+        const parts = split([output.slice(0, at), output.slice(at)])
+        expect(readable(parts), `split at ${at}`).toEqual(expected)
+      }
+      // By UTF-16 units, so also within a character.
+      expect(readable(split(output.split('')))).toEqual(expected)
+    })
+  },
+)
+
+test('of a call nothing is shown, at no time', () => {
+  const splitter = new ToolCallSplitter()
+  const output = 'Look:\n```json\n{"tool":"now","arguments":{}}\n```\nok'
+  let shown = ''
+  for (const char of output) {
+    for (const part of splitter.push(char)) if (part.type === 'text-delta') shown += part.text
+    expect('Look:\nok'.startsWith(shown)).toBe(true)
+  }
+  expect(shown).toBe('Look:\nok')
+})
+
+test('text that can be no part of a call is given on at once', () => {
+  const splitter = new ToolCallSplitter()
+  const shown = ['so ', '{', '"a": ', '[', '1]} `', 'x` '].map((piece) =>
+    readable(splitter.push(piece)),
+  )
+  expect(shown).toEqual([['so '], [], ['{"a": '], [], ['[1]} '], ['`x` ']])
+})
+
+test('arguments of a megabyte are read from small pieces', () => {
+  const text = 'x'.repeat(1024 * 1024)
+  const output = `{"tool":"write","arguments":{"text":"${text}"}}`
+  const pieces = Array.from({ length: Math.ceil(output.length / 8) }, (_, index) =>
+    output.slice(index * 8, index * 8 + 8),
+  )
+  expect(split(pieces)).toEqual([
+    { type: 'tool-call', name: 'write', arguments: JSON.stringify({ text }) },
+  ])
+})

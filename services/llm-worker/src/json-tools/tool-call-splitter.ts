@@ -1,0 +1,221 @@
+import type { StreamPart } from '../model.ts'
+
+type Piece = Extract<StreamPart, { type: 'text-delta' | 'tool-call' }>
+
+/** What may stand around calls and is not shown either. */
+interface Wrapping {
+  readonly fence: boolean
+  readonly array: boolean
+}
+
+interface Opening extends Wrapping {
+  /** How long what stands around it is. */
+  readonly length: number
+}
+
+const FENCE = '```'
+const OPENS = /[`[{]/
+/** The key of the call that a model gives first. */
+const FIRST_KEYS = ['"tool"', '"arguments"']
+const NAME = /"tool"\s*:\s*"((?:[^"\\]|\\.)*)"/
+
+/**
+ * Takes calls of the form `{"tool":"…","arguments":{…}}` out of a model's text as it comes. Text is given
+ * on at once as far as it cannot belong to a call; of a call, and of a code fence or an array around
+ * calls, nothing is shown. A call that is no JSON has all of its text as its arguments.
+ */
+export class ToolCallSplitter {
+  /** What came and was not given on yet. */
+  #held = ''
+  #state: 'text' | 'object' | 'after' = 'text'
+  /** What is open around the calls so far. */
+  #wrapping: Wrapping = { fence: false, array: false }
+  /** The object that is being read. */
+  #object = new ObjectText()
+  /** What stood before it. */
+  #opening: Wrapping & { text: string } = { fence: false, array: false, text: '' }
+
+  push(text: string): Piece[] {
+    this.#held += text
+    return Array.from(this.#pieces())
+  }
+
+  /** What is left when no more comes. */
+  end(): Piece[] {
+    const rest = this.#held
+    const state = this.#state
+    this.#held = ''
+    if (state === 'object') return [faultyCall(this.#object.text)]
+    return state === 'after' ? [] : textOf(rest)
+  }
+
+  *#pieces(): Generator<Piece> {
+    for (let goesOn = true; goesOn;) {
+      switch (this.#state) {
+        case 'text':
+          goesOn = yield* this.#text()
+          break
+        case 'object':
+          goesOn = yield* this.#readObject()
+          break
+        case 'after':
+          goesOn = this.#unwrap()
+          break
+        default:
+          this.#state satisfies never
+      }
+    }
+  }
+
+  /** Gives on text up to where a call may begin. Answers whether there is more to be read. */
+  *#text(): Generator<Piece, boolean> {
+    let from = 0
+    for (;;) {
+      const found = this.#held.slice(from).search(OPENS)
+      const at = found < 0 ? this.#held.length : from + found
+      const opening = found < 0 ? 'no' : findOpening(this.#held, at)
+      if (opening === 'no' && found >= 0) {
+        from = at + 1
+        continue
+      }
+      yield* textOf(this.#held.slice(0, at))
+      this.#held = this.#held.slice(at)
+      if (typeof opening === 'string') return false
+      const { fence, array, length } = opening
+      this.#opening = { fence, array, text: this.#held.slice(0, length) }
+      this.#object = new ObjectText()
+      this.#held = this.#held.slice(length)
+      this.#state = 'object'
+      return true
+    }
+  }
+
+  *#readObject(): Generator<Piece, boolean> {
+    const rest = this.#object.take(this.#held)
+    this.#held = rest ?? ''
+    if (rest === undefined) return false
+    const { fence, array, text } = this.#opening
+    const call = readCall(this.#object.text)
+    if (call === undefined) {
+      yield* textOf(text + this.#object.text)
+      this.#state = 'text'
+    } else {
+      yield call
+      this.#state = 'after'
+      const open = this.#wrapping
+      this.#wrapping = { fence: fence || open.fence, array: array || open.array }
+    }
+    return true
+  }
+
+  /** Drops what closes the fence or array after a call, or separates it from the next one. */
+  #unwrap(): boolean {
+    const rest = this.#held.trimStart()
+    this.#held = rest
+    if (rest === '') return false
+    const { fence, array } = this.#wrapping
+    if (array && (rest.startsWith(',') || rest.startsWith(']'))) {
+      if (rest.startsWith(']')) this.#wrapping = { fence, array: false }
+      this.#held = rest.slice(1)
+    } else if (fence && rest.startsWith(FENCE)) {
+      this.#wrapping = { fence: false, array }
+      this.#held = rest.slice(FENCE.length)
+    } else if (fence && FENCE.startsWith(rest)) {
+      return false
+    } else {
+      this.#state = 'text'
+    }
+    return true
+  }
+}
+
+/** Where a call begins if one does at `at`, `'maybe'` when more text is needed to tell. */
+function findOpening(text: string, at: number): Opening | 'maybe' | 'no' {
+  let next = at
+  const skip = (pattern: RegExp): void => {
+    pattern.lastIndex = next
+    next += pattern.exec(text)?.[0].length ?? 0
+  }
+  /** Reads one of these words; `undefined` when it can still become one. */
+  const take = (...words: string[]): boolean | undefined => {
+    const word = words.find((each) => text.startsWith(each, next))
+    if (word !== undefined) {
+      next += word.length
+      skip(/\s*/y)
+      return true
+    }
+    const rest = text.slice(next)
+    return words.some((each) => each.startsWith(rest)) ? undefined : false
+  }
+  let fence = false
+  if (text[next] === '`') {
+    const isFence = take(FENCE)
+    if (isFence !== true) return isFence === undefined ? 'maybe' : 'no'
+    skip(/[A-Za-z_]{0,20}\s*/y)
+    fence = true
+  }
+  const array = take('[') ?? false
+  const length = next - at
+  for (const words of [['{'], FIRST_KEYS, [':']]) {
+    const isThere = take(...words)
+    if (isThere !== true) return isThere === undefined ? 'maybe' : 'no'
+  }
+  return { fence, array, length }
+}
+
+/** The text of a JSON object that comes in pieces, each of which is looked at once. */
+class ObjectText {
+  readonly #pieces: string[] = []
+  #depth = 0
+  #isString = false
+  #isEscaped = false
+
+  get text(): string {
+    return this.#pieces.join('')
+  }
+
+  /** Takes in what belongs to it. Answers what comes after its last bracket, once that is there. */
+  take(text: string): string | undefined {
+    for (let at = 0; at < text.length; at++) {
+      if (!this.#isLast(text[at])) continue
+      this.#pieces.push(text.slice(0, at + 1))
+      return text.slice(at + 1)
+    }
+    this.#pieces.push(text)
+    return undefined
+  }
+
+  #isLast(char: string | undefined): boolean {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (this.#isString && char === '\\') this.#isEscaped = true
+    else if (char === '"') this.#isString = !this.#isString
+    else if (this.#isString) return false
+    else if (char === '{' || char === '[') this.#depth++
+    else if (char === '}' || char === ']') return --this.#depth === 0
+    return false
+  }
+}
+
+/** `undefined` when it is JSON but no call. */
+function readCall(json: string): Piece | undefined {
+  let value: { tool?: unknown; arguments?: unknown }
+  try {
+    // An object: it begins with a bracket of one.
+    value = JSON.parse(json) as typeof value
+  } catch {
+    return faultyCall(json)
+  }
+  const { tool, arguments: args = {} } = value
+  if (typeof tool !== 'string') return undefined
+  const text = typeof args === 'string' ? args : JSON.stringify(args)
+  return { type: 'tool-call', name: tool, arguments: text }
+}
+
+/** What no parser can read is told to the model: its arguments are no JSON. */
+function faultyCall(text: string): Piece {
+  return { type: 'tool-call', name: NAME.exec(text)?.[1] ?? '', arguments: text }
+}
+
+function textOf(text: string): Piece[] {
+  return text === '' ? [] : [{ type: 'text-delta', text }]
+}

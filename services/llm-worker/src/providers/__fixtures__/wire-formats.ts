@@ -1,0 +1,207 @@
+/** What a model is to answer. */
+export interface Answer {
+  readonly reasoning?: string
+  readonly content?: string
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: string }[]
+}
+
+/** How an answer is written on the wire, piece by piece, each the text of one or more server-sent events. */
+export interface WireFormat {
+  /** Before the first piece. */
+  readonly begin: string
+  /** Opens a text, before its first piece. */
+  readonly openText: string
+  readonly text: (piece: string) => string
+  readonly closeText: string
+  /** The first half of a tool call with these arguments. */
+  readonly halfCall: (name: string, json: string) => string
+  /** After the last piece, with 7 tokens read and 3 written. */
+  readonly end: string
+  /** A whole answer, for a provider that the stand-in does not know well enough. */
+  readonly whole?: (answer: Answer) => string
+}
+
+const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
+const named = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`
+
+function candidate(parts: object[], more: object = {}): string {
+  return data({ candidates: [{ content: { role: 'model', parts }, ...more }] })
+}
+
+const gemini: WireFormat = {
+  begin: '',
+  openText: '',
+  text: (text) => candidate([{ text }]),
+  closeText: '',
+  // It knows no halves.
+  halfCall: (name, json) =>
+    candidate([{ functionCall: { name, args: JSON.parse(json) as object } }]),
+  end: data({
+    candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
+  }),
+}
+
+const anthropic: WireFormat = {
+  begin: named({
+    type: 'message_start',
+    message: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 7, output_tokens: 1 },
+    },
+  } as { type: string }),
+  openText: block('content_block_start', 0, { content_block: { type: 'text', text: '' } }),
+  text: (text) => block('content_block_delta', 0, { delta: { type: 'text_delta', text } }),
+  closeText: block('content_block_stop', 0),
+  halfCall: (name, json) =>
+    block('content_block_start', 1, {
+      content_block: { type: 'tool_use', id: 'toolu_1', name, input: {} },
+    }) +
+    block('content_block_delta', 1, {
+      delta: { type: 'input_json_delta', partial_json: half(json) },
+    }),
+  end:
+    named({
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 3 },
+    } as { type: string }) + named({ type: 'message_stop' }),
+}
+
+function block(type: string, index: number, more: object = {}): string {
+  return named({ type, index, ...more } as { type: string })
+}
+
+const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [] }
+const message = { type: 'message', id: 'msg_1', role: 'assistant' }
+const functionCall = { type: 'function_call', id: 'fc_1', call_id: 'call_1' }
+
+const responses: WireFormat = {
+  begin: step('response.created', { response: { ...response, status: 'in_progress' } }),
+  openText: step('response.output_item.added', {
+    output_index: 0,
+    item: { ...message, status: 'in_progress', content: [] },
+  }),
+  text: (delta) =>
+    step('response.output_text.delta', {
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta,
+    }),
+  closeText: step('response.output_item.done', {
+    output_index: 0,
+    item: { ...message, status: 'completed', content: [] },
+  }),
+  halfCall: (name, json) =>
+    step('response.output_item.added', {
+      output_index: 1,
+      item: { ...functionCall, name, arguments: '', status: 'in_progress' },
+    }) +
+    step('response.function_call_arguments.delta', {
+      item_id: 'fc_1',
+      output_index: 1,
+      delta: half(json),
+    }),
+  end: step('response.completed', {
+    response: {
+      ...response,
+      status: 'completed',
+      usage: {
+        input_tokens: 7,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: 3,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 10,
+      },
+    },
+  }),
+}
+
+function step(type: string, more: object): string {
+  return named({ type, sequence_number: 0, ...more } as { type: string })
+}
+
+/** Grok's reasoning has a status, which that of OpenAI has not. */
+const grok: WireFormat = {
+  ...responses,
+  whole: ({ reasoning, content, toolCalls = [] }) =>
+    [
+      responses.begin,
+      reasoning === undefined ? '' : grokReasoning(reasoning),
+      content === undefined
+        ? ''
+        : responses.openText + responses.text(content) + responses.closeText,
+      ...toolCalls.map(({ name, arguments: json }, index) =>
+        step('response.output_item.done', {
+          output_index: index + 2,
+          item: {
+            type: 'function_call',
+            id: `fc_${index}`,
+            call_id: `call_${index}`,
+            name,
+            arguments: json,
+            status: 'completed',
+          },
+        }),
+      ),
+      responses.end,
+    ].join(''),
+}
+
+function grokReasoning(text: string): string {
+  const item = { type: 'reasoning', id: 'rs_1' }
+  const place = { item_id: 'rs_1', output_index: 0, summary_index: 0 }
+  const part = { type: 'summary_text', text }
+  return [
+    step('response.output_item.added', {
+      output_index: 0,
+      item: { ...item, summary: [], status: 'in_progress' },
+    }),
+    step('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } }),
+    step('response.reasoning_summary_text.delta', { ...place, delta: text }),
+    step('response.reasoning_summary_text.done', { ...place, text }),
+    step('response.reasoning_summary_part.done', { ...place, part }),
+    step('response.output_item.done', {
+      output_index: 0,
+      item: { ...item, summary: [part], status: 'completed', encrypted_content: 'sealed' },
+    }),
+  ].join('')
+}
+
+const chunk = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
+const choice = (delta: object, finish_reason: string | null = null): string =>
+  data({ ...chunk, choices: [{ index: 0, delta, finish_reason }] })
+
+const chat: WireFormat = {
+  begin: choice({ role: 'assistant', content: '' }),
+  openText: '',
+  text: (content) => choice({ content }),
+  closeText: '',
+  halfCall: (name, json) =>
+    choice({
+      tool_calls: [
+        { index: 0, id: 'call_1', type: 'function', function: { name, arguments: half(json) } },
+      ],
+    }),
+  end:
+    choice({}, 'stop') +
+    data({
+      ...chunk,
+      choices: [],
+      usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+    }) +
+    'data: [DONE]\n\n',
+}
+
+function half(json: string): string {
+  return json.slice(0, json.length / 2)
+}
+
+export const wireFormats = { gemini, anthropic, responses, grok, chat }

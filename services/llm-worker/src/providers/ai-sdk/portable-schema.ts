@@ -1,0 +1,61 @@
+/** What providers refuse or do not know, and what is not needed once references are resolved. */
+const DROPPED = new Set(['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions'])
+/** Providers want a plain object at the root. */
+const DROPPED_AT_ROOT = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else'])
+/** What these have are names of properties, whatever they look like. */
+const NAMED = new Set(['properties', 'patternProperties'])
+/** Schemas whose references resolve to more are of no use to a model. */
+const MAX_NODES = 5_000
+
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * A tool's JSON schema as every provider takes it: an object at its root, with its own references
+ * resolved; what refers to itself may be anything from the second time on. Throws an error that says why
+ * when that cannot be.
+ */
+export function portableSchema(schema: Schema): Record<string, unknown> {
+  const { type = 'object' } = schema
+  if (type !== 'object') throw new Error('its arguments are no object')
+  let nodes = 0
+
+  const copy = (value: unknown, open: readonly string[]): unknown => {
+    if (++nodes > MAX_NODES) throw new Error('the schema of its arguments is too large')
+    if (Array.isArray(value)) return value.map((each) => copy(each, open))
+    if (!isSchema(value)) return value
+    const { $ref, ...others } = value
+    if (typeof $ref !== 'string') return copyFields(value, open)
+    if (open.includes($ref)) return {}
+    const inner = [...open, $ref]
+    return { ...copyFields(resolve(schema, $ref), inner), ...copyFields(others, inner) }
+  }
+  const copyFields = (value: Schema, open: readonly string[]): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => !DROPPED.has(key))
+        .map(([key, each]) => [key, NAMED.has(key) ? copyNamed(each, open) : copy(each, open)]),
+    )
+  const copyNamed = (value: unknown, open: readonly string[]): unknown =>
+    isSchema(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copy(each, open)]))
+      : value
+
+  const root = Object.entries(schema).filter(([key]) => !DROPPED_AT_ROOT.has(key))
+  const { properties = {}, ...rest } = copy(Object.fromEntries(root), []) as Schema
+  return { ...rest, type, properties }
+}
+
+function resolve(root: Schema, reference: string): Schema {
+  const [empty, ...keys] = reference.split('/')
+  let found: unknown = empty === '#' ? root : undefined
+  for (const key of keys) {
+    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isSchema(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  }
+  if (isSchema(found)) return found
+  throw new Error(`the schema of its arguments refers to "${reference}", which is not in it`)
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,211 @@
+// What every provider must do, over real HTTP: against a stand-in that speaks their wire formats, and a
+// server of our own for what that cannot do.
+import type { ServerResponse } from 'node:http'
+import { LLMock } from '@copilotkit/aimock'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Question } from './__fixtures__/ask.ts'
+import { ask, KEY, MODEL, modelAt } from './__fixtures__/ask.ts'
+import type { OwnServer, Received } from './__fixtures__/own-server.ts'
+import { sendEvents, startOwnServer } from './__fixtures__/own-server.ts'
+import { subjects } from './__fixtures__/subjects.ts'
+import type { Answer } from './__fixtures__/wire-formats.ts'
+
+const inputSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+}
+const weather = { safeName: 'w__weather', server: 'w', tool: 'weather', description: 'Tells it.' }
+const tools = [{ ...weather, inputSchema }]
+
+const NOTHING: Received = { method: '', url: '', headers: {}, body: {} }
+const peer = new LLMock({ port: 0 })
+let own: OwnServer
+beforeAll(async () => {
+  await peer.start()
+  own = await startOwnServer()
+})
+afterAll(async () => {
+  await peer.stop()
+  await own[Symbol.asyncDispose]()
+})
+afterEach(() => void peer.reset())
+beforeEach(() => {
+  own.received.length = 0
+})
+
+describe.each(subjects)('$name', (subject) => {
+  const { name, wire, usage, keyHeader } = subject
+  const askOwn = (question?: Question) => ask(modelAt(own.origin, subject), 'hello', question)
+  /** Asks the stand-in, which is to answer this. */
+  const say = (answer: Answer, question?: Question) => {
+    const { whole } = wire
+    if (whole !== undefined) {
+      own.answer = (response) => {
+        sendEvents(response, whole(answer))
+        response.end()
+      }
+      return askOwn(question)
+    }
+    // The stand-in ends calls of Gemini wrongly by itself.
+    const more = name === 'gemini' && answer.toolCalls !== undefined ? { finishReason: 'stop' } : {}
+    peer.onMessage('hello', { ...answer, usage, ...more } as Parameters<LLMock['onMessage']>[1], {
+      chunkSize: 7,
+    })
+    return ask(modelAt(peer.url, subject), 'hello', question)
+  }
+  const begin = (response: ServerResponse, text: string): void =>
+    sendEvents(response, wire.begin + wire.openText + wire.text(text))
+
+  test('a text comes with the tokens it took', async () => {
+    const { content, ...result } = await say({ content: 'Hi there 👋!' })
+    expect(content.at(-1)).toMatchObject({ type: 'text', text: 'Hi there 👋!' })
+    expect(result).toMatchObject({
+      provider: name,
+      model: MODEL,
+      outcome: 'completed',
+      usage: { inputTokens: 7, outputTokens: 3 },
+    })
+  })
+
+  test('a long text comes in many pieces and is whole', async () => {
+    const content = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ')
+    expect((await say({ content })).content.at(-1)).toMatchObject({ type: 'text', text: content })
+  })
+
+  test('reasoning comes before the text, apart from it', async () => {
+    expect((await say({ content: 'Hi', reasoning: 'they greet' })).content).toMatchObject([
+      { type: 'reasoning', text: 'they greet' },
+      { type: 'text', text: 'Hi' },
+    ])
+  })
+
+  test.each([1, 3])('%i tool calls come with their names and arguments', async (count) => {
+    const arguments_ = (index: number) => ({ city: `Oslo ${index}`, days: [1, index] })
+    const toolCalls = Array.from({ length: count }, (_, index) => ({
+      name: 'w__weather',
+      arguments: JSON.stringify(arguments_(index)),
+    }))
+    const { outcome, content } = await say({ toolCalls }, { tools })
+    expect(outcome).toBe('completed')
+    expect(content.filter(({ type }) => type === 'tool-call')).toMatchObject(
+      toolCalls.map((_, index) => ({
+        type: 'tool-call',
+        id: `session-0-${index}`,
+        name: 'w__weather',
+        server: 'w',
+        tool: 'weather',
+        arguments: arguments_(index),
+      })),
+    )
+  })
+
+  test('the model, the system prompt and the tools are sent, and the key where it belongs', async () => {
+    own.answer = (response) => {
+      begin(response, 'ok')
+      response.end(wire.closeText + wire.end)
+    }
+    const { outcome } = await askOwn({ system: 'be kind', tools })
+    expect(outcome).toBe('completed')
+    const [{ url, headers, body } = NOTHING] = own.received
+    const wired = JSON.stringify(body)
+    for (const part of [
+      'be kind',
+      'hello',
+      'w__weather',
+      'Tells it.',
+      '"city":{"type":"string"}',
+    ]) {
+      expect(wired).toContain(part)
+    }
+    expect(url + wired).toContain(MODEL)
+    expect(wired).not.toContain('$schema')
+    const sent = keyHeader === undefined ? undefined : headers[keyHeader]
+    expect(sent?.toString().replace(/^Bearer /, '')).toBe(keyHeader && KEY)
+    expect(url + wired).not.toContain(KEY)
+  })
+
+  test.each([
+    [400, 'invalid', 'answered 400'],
+    [401, 'denied', 'answered 401: it does not accept the API key'],
+    [403, 'denied', 'answered 403: it does not accept the API key'],
+    [404, 'not-found', 'answered 404: it has no such model'],
+    [408, 'unavailable', 'answered 408'],
+    [429, 'exhausted', 'answered 429: its rate limit is reached'],
+    [500, 'unavailable', 'answered 500'],
+    [503, 'unavailable', 'answered 503'],
+    [529, 'unavailable', 'answered 529'],
+  ])('an answer of %i fails as %s', async (status, code, message) => {
+    peer.nextRequestError(status, { message: `no, not with ${KEY}` })
+    const result = await ask(modelAt(peer.url, subject), 'hello')
+    const error = { code, message: `${name} ${message}` }
+    expect(result).toMatchObject({ outcome: 'failed', content: [], error })
+    expect(JSON.stringify(result)).not.toContain(KEY)
+  })
+
+  test('an abort closes the connection to the provider', async () => {
+    const closed = Promise.withResolvers<void>()
+    const cancel = new AbortController()
+    own.answer = (response) => {
+      response.on('close', () => closed.resolve())
+      begin(response, 'so far')
+    }
+    const result = await askOwn({ signal: cancel.signal, onFirstText: () => cancel.abort() })
+    expect(result).toMatchObject({ outcome: 'cancelled', content: [{ text: 'so far' }] })
+    await closed.promise
+  })
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['with a broken connection', (response) => response.destroy()],
+    ['with an end like any other', (response) => response.end()],
+  ])('an answer that is cut in mid-text %s has failed with the text so far', async (_, cut) => {
+    let cutNow = (): void => undefined
+    own.answer = (response) => {
+      begin(response, 'half a')
+      cutNow = () => cut(response)
+    }
+    const result = await askOwn({ onFirstText: () => cutNow() })
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      content: [{ type: 'text', text: 'half a' }],
+      error: { code: 'unavailable', message: `${name} broke off its answer` },
+    })
+  })
+
+  test('a call in an answer that is cut is not taken for complete', async () => {
+    own.answer = (response) => {
+      begin(response, 'I look.')
+      sendEvents(response, wire.closeText + wire.halfCall('w__weather', '{"city":"Oslo"}'))
+      response.end()
+    }
+    const result = await askOwn({ tools })
+    expect(result.outcome).toBe('failed')
+  })
+
+  test('characters that are split between packets are whole', async () => {
+    own.answer = (response) => {
+      const bytes = Buffer.from(
+        wire.begin + wire.openText + wire.text('Grüße 👋🏽 数学') + wire.closeText + wire.end,
+      )
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      let at = 0
+      const next = (): void => {
+        if (at >= bytes.length) return void response.end()
+        response.write(bytes.subarray(at, at + 3), () => setImmediate(next))
+        at += 3
+      }
+      next()
+    }
+    expect(await askOwn()).toMatchObject({
+      outcome: 'completed',
+      content: [{ type: 'text', text: 'Grüße 👋🏽 数学' }],
+      usage: { inputTokens: 7, outputTokens: 3 },
+    })
+  })
+
+  test('one that cannot be reached is unavailable', async () => {
+    const result = await ask(modelAt('http://127.0.0.1:1', subject), 'hello')
+    expect(result.error).toEqual({ code: 'unavailable', message: `${name} cannot be reached` })
+  })
+})

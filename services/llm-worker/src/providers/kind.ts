@@ -1,0 +1,22 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'
+
+/** How a provider is reached. */
+export interface Connection {
+  /** As it is called in our settings. */
+  readonly name: string
+  readonly apiKey: string
+  readonly baseUrl: string
+  readonly fetch: typeof fetch
+}
+
+/** What is particular about one kind of provider. */
+export interface ProviderKind {
+  /** Who answers when no model is named; without one the first it lists. */
+  readonly defaultModel?: string
+  /** In tokens, where nothing else is known of the model. */
+  readonly contextWindow: number
+  /** The package that speaks with it. */
+  readonly connect: (connection: Connection) => (model: string) => LanguageModelV4
+  /** What is sent with every request. */
+  readonly providerOptions?: SharedV4ProviderOptions
+}

@@ -1,0 +1,88 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '@mcp-host/service'
+import { eventually } from '@mcp-host/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { workerSettings } from '../config.ts'
+import type { OwnServer } from './__fixtures__/own-server.ts'
+import { startOwnServer } from './__fixtures__/own-server.ts'
+import { LiveModels } from './live-models.ts'
+
+let folder: string
+let own: OwnServer
+let changes: number
+let failures: unknown[]
+let models: LiveModels
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'live-models-'))
+  own = await startOwnServer()
+  own.answer = (response) => void response.writeHead(404).end()
+  changes = 0
+  failures = []
+})
+afterEach(async () => {
+  models[Symbol.dispose]()
+  await own[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+/** As editors and Kubernetes do it: a new file in the place of the old one. */
+async function put(name: string, content: string): Promise<void> {
+  await writeFile(join(folder, `${name}.new`), content)
+  await rename(join(folder, `${name}.new`), join(folder, name))
+}
+
+async function start(env: Record<string, string>): Promise<void> {
+  const all = { LLM_CONFIG: join(folder, 'llm.json'), ...env }
+  models = await LiveModels.read({
+    config: loadConfig(workerSettings, all),
+    env: all,
+    onChange: () => void changes++,
+    onFailure: (error) => failures.push(error),
+  })
+}
+
+test('a key that is exchanged counts from then on', async () => {
+  await put('key', 'old-key')
+  await start({
+    OPENAI_API_KEY_FILE: join(folder, 'key'),
+    OPENAI_BASE_URL: `${own.origin}/v1`,
+  })
+  const ask = async (): Promise<unknown> => {
+    const { signal } = new AbortController()
+    const stream = models
+      .get()
+      .stream({ messages: [{ role: 'user', text: 'hi' }], tools: [] }, { signal })
+    await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'not-found' })
+    return own.received.at(-1)?.headers.authorization
+  }
+  expect(await ask()).toBe('Bearer old-key')
+  for (const key of ['new-key', 'newer-key']) {
+    const before = changes
+    await put('key', key)
+    await eventually(() => changes > before)
+    expect(await ask()).toBe(`Bearer ${key}`)
+  }
+  expect(failures).toEqual([])
+})
+
+test('an llm.json that comes later counts from then on', async () => {
+  await start({ LLM_PROVIDER: 'demo' })
+  expect(models.get().provider).toBe('demo')
+  await put('llm.json', '{"default": "ollama/qwen3"}')
+  await eventually(() => changes > 0)
+  expect(models.get()).toMatchObject({ provider: 'ollama', model: 'qwen3' })
+})
+
+test('faulty settings are told, and those before go on', async () => {
+  await put('llm.json', '{"default": "ollama/qwen3"}')
+  await start({})
+  await put('llm.json', '{"default": "parrot"}')
+  await eventually(() => failures.length > 0)
+  expect(String(failures[0])).toContain('there is no provider "parrot"')
+  expect(models.get()).toMatchObject({ provider: 'ollama' })
+  await put('llm.json', '{"default": "lmstudio/x"}')
+  await eventually(() => changes > 0)
+  expect(models.get()).toMatchObject({ provider: 'lmstudio' })
+})

@@ -1,0 +1,109 @@
+import { loadConfig } from '@mcp-host/service'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { workerSettings } from '../config.ts'
+import { readLlmSettings } from '../settings/llm-settings.ts'
+import type { OwnServer } from './__fixtures__/own-server.ts'
+import { sendEvents, startOwnServer } from './__fixtures__/own-server.ts'
+import { wireFormats } from './__fixtures__/wire-formats.ts'
+import type { Models } from './models.ts'
+import { createModels } from './models.ts'
+
+const NOWHERE = 'http://127.0.0.1:1/v1'
+const KEY = 'a-key-nobody-may-see'
+
+let own: OwnServer
+beforeEach(async () => {
+  own = await startOwnServer()
+})
+afterEach(() => own[Symbol.asyncDispose]())
+
+/** Nothing of this machine is found, unless the test says where. */
+function modelsOf(env: Record<string, string> = {}): Promise<Models> {
+  const local = { OLLAMA_BASE_URL: NOWHERE, LMSTUDIO_BASE_URL: NOWHERE }
+  const all = { LLM_CONFIG: 'none', ...local, ...env }
+  const config = loadConfig(workerSettings, all)
+  return createModels(readLlmSettings(config, all), config)
+}
+
+const lists = (...ids: string[]): void => {
+  own.answer = (response) =>
+    void response.end(JSON.stringify({ object: 'list', data: ids.map((id) => ({ id })) }))
+}
+
+describe('when nobody is named', () => {
+  test('the first with a key answers, with a current model of its own', async () => {
+    const models = await modelsOf({ OPENAI_API_KEY: KEY, XAI_API_KEY: KEY })
+    expect(models.get()).toMatchObject({ provider: 'openai', model: 'gpt-6.1-terra' })
+  })
+
+  test.each(['ollama', 'lmstudio'])('without any key %s answers, when it runs', async (name) => {
+    lists('qwen3:8b', 'llama')
+    const models = await modelsOf({ [`${name.toUpperCase()}_BASE_URL`]: `${own.origin}/v1` })
+    expect(models.get()).toMatchObject({ provider: name, model: 'qwen3:8b' })
+    expect(own.received).toMatchObject([{ method: 'GET', url: '/v1/models' }])
+  })
+
+  test.each<[string, (answer: OwnServer) => void]>([
+    ['has no model', () => lists()],
+    ['is something else', (server) => (server.answer = (response) => void response.end('<html>'))],
+    ['does not answer', (server) => (server.answer = () => undefined)],
+  ])('the demo answers when what runs there %s', async (_, prepare) => {
+    prepare(own)
+    const models = await modelsOf({ OLLAMA_BASE_URL: `${own.origin}/v1` })
+    expect(models.get()).toMatchObject({ provider: 'demo' })
+  })
+
+  test('nobody looks for local ones when there is a key', async () => {
+    await modelsOf({ GEMINI_API_KEY: KEY, OLLAMA_BASE_URL: `${own.origin}/v1` })
+    expect(own.received).toEqual([])
+  })
+})
+
+describe('a model', () => {
+  test('is got by its provider, and by its name, which may have slashes', async () => {
+    const models = await modelsOf({ XAI_API_KEY: KEY })
+    expect(models.get('xai')).toMatchObject({ provider: 'xai', model: 'grok-latest' })
+    expect(models.get('xai/a/b')).toMatchObject({ provider: 'xai', model: 'a/b' })
+  })
+
+  test('that is not there is refused with what there is', async () => {
+    const models = await modelsOf({ XAI_API_KEY: KEY })
+    expect(() => models.get('parrot/1')).toThrow(
+      'there is no provider "parrot"; there are xai, ollama, lmstudio, demo',
+    )
+    expect(() => models.get('ollama')).toThrow('ollama has no default model; say ollama/<model>')
+  })
+
+  test('has the size that is set for it', async () => {
+    expect((await modelsOf({ GEMINI_API_KEY: KEY })).get().contextWindow).toBe(1_048_576)
+    const env = { GEMINI_API_KEY: KEY, LLM_CONTEXT_TOKENS: '9000' }
+    expect((await modelsOf(env)).get().contextWindow).toBe(9_000)
+  })
+})
+
+test('a provider that fails is stood in for, and the user is told', async () => {
+  const { begin, openText, text, closeText, end } = wireFormats.chat
+  own.answer = (response) => {
+    sendEvents(response, begin + openText + text('from here') + closeText + end)
+    response.end()
+  }
+  const models = await modelsOf({
+    OPENAI_API_KEY: KEY,
+    OPENAI_BASE_URL: NOWHERE,
+    OPENAI_COMPATIBLE_BASE_URL: `${own.origin}/v1`,
+    LLM_FALLBACK: 'openai-compatible/local-1',
+  })
+  const request = { messages: [{ role: 'user' as const, text: 'hello' }], tools: [] }
+  const { signal } = new AbortController()
+  const parts = await Array.fromAsync(models.get().stream(request, { signal }))
+  expect(parts).toMatchObject([
+    {
+      type: 'notice',
+      text: 'openai cannot be reached; openai-compatible answers instead',
+    },
+    { type: 'answering', provider: 'openai-compatible', model: 'local-1' },
+    { type: 'text-delta', text: 'from here' },
+    { type: 'block-end' },
+    { type: 'end', usage: { inputTokens: 7, outputTokens: 3 } },
+  ])
+})

@@ -1,0 +1,22 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { ProviderKind } from './kind.ts'
+
+/** Whatever speaks OpenAI's chat completions. */
+export const openaiCompatible: ProviderKind = {
+  contextWindow: 32_768,
+  connect: ({ name, apiKey, baseUrl, fetch }) =>
+    createOpenAICompatible({
+      name,
+      baseURL: baseUrl,
+      fetch,
+      includeUsage: true,
+      ...(apiKey === '' ? {} : { apiKey }),
+    }),
+}
+
+/** Ollama. */
+export const ollama: ProviderKind = {
+  ...openaiCompatible,
+  // Its own default; it cuts off silently what is longer.
+  contextWindow: 4_096,
+}

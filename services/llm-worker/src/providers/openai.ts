@@ -1,0 +1,18 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import type { ProviderKind } from './kind.ts'
+
+/** OpenAI, by its Responses API. */
+export const openai: ProviderKind = {
+  defaultModel: 'gpt-6.1-terra',
+  contextWindow: 200_000,
+  connect: ({ apiKey, baseUrl, fetch }) => createOpenAI({ apiKey, baseURL: baseUrl, fetch }),
+  // Nothing is kept there: reasoning comes encrypted, and goes back with the conversation.
+  providerOptions: {
+    openai: {
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      reasoningSummary: 'auto',
+      strictJsonSchema: false,
+    },
+  },
+}

@@ -1,0 +1,10 @@
+import { createXai } from '@ai-sdk/xai'
+import type { ProviderKind } from './kind.ts'
+
+/** xAI's Grok, by its Responses API. */
+export const xai: ProviderKind = {
+  defaultModel: 'grok-latest',
+  contextWindow: 200_000,
+  connect: ({ apiKey, baseUrl, fetch }) => createXai({ apiKey, baseURL: baseUrl, fetch }),
+  providerOptions: { xai: { store: false, include: ['reasoning.encrypted_content'] } },
+}

@@ -1,0 +1,84 @@
+import { BusError } from '@mcp-host/contracts'
+import type { CircuitBreakerPolicy } from 'cockatiel'
+import { circuitBreaker, ConsecutiveBreaker, handleWhen, isBrokenCircuitError } from 'cockatiel'
+import type { Model, StreamPart } from '../model.ts'
+import { ProviderError } from '../provider-error.ts'
+import { sleep } from './sleep.ts'
+
+/** So often it is asked once more. */
+const RETRIES = 2
+const FIRST_PAUSE_MS = 300
+/** Who asks for a longer pause is not waited for: somebody else may answer. */
+const MAX_PAUSE_MS = 5_000
+/** After so many failures in a row it is left alone for a while. */
+const FAILURES = 5
+const REST_MS = 15_000
+
+/**
+ * A model that is asked again when it fails before it wrote anything, and left alone for a while when it
+ * keeps failing.
+ */
+export function retried(model: Model): Model {
+  const breaker = circuitBreaker(handleWhen(isOutage), {
+    breaker: new ConsecutiveBreaker(FAILURES),
+    halfOpenAfter: REST_MS,
+  })
+  return {
+    ...model,
+    async *stream(request, { signal }): AsyncGenerator<StreamPart> {
+      const parts = await begin(breaker, model.provider, signal, () =>
+        firstOf(model.stream(request, { signal })),
+      )
+      yield* parts
+    },
+  }
+}
+
+async function begin<T>(
+  breaker: CircuitBreakerPolicy,
+  provider: string,
+  signal: AbortSignal,
+  ask: () => Promise<T>,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await breaker.execute(ask)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isBrokenCircuitError(error)) {
+        const message = `${provider} failed again and again and is left alone for a while`
+        throw new BusError('unavailable', message)
+      }
+      const pauseMs = pauseAfter(error, failures)
+      if (pauseMs === undefined) throw error
+      await sleep(pauseMs, signal)
+    }
+  }
+}
+
+/** How long to wait before it is asked again; `undefined`: it is not. */
+function pauseAfter(error: unknown, failures: number): number | undefined {
+  // Who was too slow would be again.
+  if (!isOutage(error) || error.code === 'deadline' || failures >= RETRIES) return undefined
+  const wanted = error instanceof ProviderError ? error.retryAfterMs : undefined
+  if (wanted !== undefined) return wanted <= MAX_PAUSE_MS ? wanted : undefined
+  // Apart from others that failed at the same moment.
+  return FIRST_PAUSE_MS * 2 ** failures * (0.75 + Math.random() / 2)
+}
+
+function isOutage(error: unknown): error is BusError {
+  return error instanceof BusError && error.retryable
+}
+
+/** The stream, once its first part is there. */
+async function firstOf(stream: AsyncIterable<StreamPart>): Promise<AsyncIterable<StreamPart>> {
+  const parts = stream[Symbol.asyncIterator]()
+  const first = await parts.next()
+  return (async function* () {
+    try {
+      for (let part = first; part.done !== true; part = await parts.next()) yield part.value
+    } finally {
+      await parts.return?.()
+    }
+  })()
+}

@@ -1,0 +1,51 @@
+import type { Secret } from '@mcp-host/service'
+import type { ProviderSettings } from './llm-file.ts'
+import { ProviderType } from './llm-file.ts'
+import { providerTypes } from './provider-types.ts'
+import type { Environment } from './read-key.ts'
+import { keyFromEnvironment, keyFromFile } from './read-key.ts'
+
+/** A provider that can be asked. */
+export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts' | 'limits'> {
+  readonly name: string
+  readonly type: ProviderType
+  readonly models: ProviderSettings['models'] & {}
+  /** Where it is reached; the built-in demo has no address. */
+  readonly baseUrl: string
+  readonly apiKey?: Secret
+  readonly keyFile?: string
+}
+
+/**
+ * A provider by its settings, and by the environment for what they do not say. Throws an error that says
+ * what is missing.
+ */
+export function findProvider(
+  name: string,
+  { type = ProviderType.safeParse(name).data, ...settings }: ProviderSettings,
+  env: Environment,
+): Provider {
+  const { apiKeyEnv, apiKeyFile, models = {}, baseUrl, ...rest } = settings
+  if (type === undefined) {
+    throw new Error(`type: is required, one of ${ProviderType.options.join(', ')}`)
+  }
+  const info = providerTypes[type]
+  const prefix = name.toUpperCase().replaceAll('-', '_')
+  const keyName = apiKeyEnv ?? info.keyEnv ?? `${prefix}_API_KEY`
+  const found =
+    apiKeyFile === undefined ? keyFromEnvironment(keyName, env) : keyFromFile(apiKeyFile)
+  if (found === undefined && (apiKeyEnv ?? info.keyEnv) !== undefined) {
+    throw new Error(`needs ${keyName}, or ${keyName}_FILE, to be set`)
+  }
+  const address = baseUrl ?? (env[`${prefix}_BASE_URL`] || info.baseUrl)
+  if (address === undefined) throw new Error(`needs ${prefix}_BASE_URL to be set`)
+  return {
+    ...rest,
+    name,
+    type,
+    models,
+    baseUrl: address,
+    ...(found === undefined ? {} : { apiKey: found.key }),
+    ...(found?.file === undefined ? {} : { keyFile: found.file }),
+  }
+}

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, loadConfig } from '@mcp-host/service'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { workerSettings } from '../config.ts'
+import type { LlmSettings } from './llm-settings.ts'
+import { readLlmSettings } from './llm-settings.ts'
+
+const KEY = 'a-key-nobody-may-see'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'llm-settings-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function read(env: Record<string, string>, file?: object | string): LlmSettings {
+  const path = join(folder, 'llm.json')
+  if (file !== undefined) {
+    writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file))
+  }
+  const all = { LLM_CONFIG: path, ...env }
+  return readLlmSettings(loadConfig(workerSettings, all), all)
+}
+
+/** All that is said to be wrong. */
+function problems(env: Record<string, string>, file?: object | string): readonly string[] {
+  try {
+    read(env, file)
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      return error.problems.map((problem) => problem.replaceAll(`${folder}/`, ''))
+    }
+    throw error
+  }
+  return []
+}
+
+describe('by the environment', () => {
+  test.each([
+    ['nobody, without any settings', {}, undefined],
+    ['nobody, when the key is empty', { GEMINI_API_KEY: '' }, undefined],
+    ['gemini, with its key', { GEMINI_API_KEY: KEY }, 'gemini'],
+    ['the first that has a key', { XAI_API_KEY: KEY, OPENAI_API_KEY: KEY }, 'openai'],
+    ['the one that is named', { GEMINI_API_KEY: KEY, LLM_PROVIDER: 'demo' }, 'demo'],
+    [
+      'the model that is named',
+      { ANTHROPIC_API_KEY: KEY, LLM_MODEL: 'claude-x' },
+      'anthropic/claude-x',
+    ],
+    ['a local one', { LLM_PROVIDER: 'ollama', LLM_MODEL: 'qwen3' }, 'ollama/qwen3'],
+  ])('who answers is %s', (_, env, expected) => {
+    expect(read(env).default).toBe(expected)
+  })
+
+  test('those who could answer are those with a key, and those who need none', () => {
+    const { providers } = read({ XAI_API_KEY: KEY })
+    expect(Array.from(providers.keys())).toEqual(['xai', 'ollama', 'lmstudio', 'demo'])
+  })
+
+  test('a key may stand in a file, which is then looked at for changes', () => {
+    const path = join(folder, 'key')
+    writeFileSync(path, `${KEY}\n`)
+    const { providers, files } = read({ OPENAI_API_KEY_FILE: path })
+    expect(providers.get('openai')?.apiKey?.open()).toBe(KEY)
+    expect(files).toEqual([join(folder, 'llm.json'), path])
+  })
+
+  test('addresses can be set', () => {
+    const env = {
+      OLLAMA_BASE_URL: 'http://host.docker.internal:11434/v1',
+      OPENAI_COMPATIBLE_BASE_URL: 'http://vllm/v1',
+    }
+    const { providers } = read(env)
+    expect(providers.get('ollama')?.baseUrl).toBe(env.OLLAMA_BASE_URL)
+    expect(providers.get('openai-compatible')).toMatchObject({ baseUrl: 'http://vllm/v1' })
+    expect(providers.get('openai-compatible')).not.toHaveProperty('apiKey')
+  })
+
+  test.each([
+    [
+      { LLM_PROVIDER: 'gemini' },
+      'the provider gemini needs GEMINI_API_KEY, or GEMINI_API_KEY_FILE, to be set',
+    ],
+    [
+      { LLM_FALLBACK: 'demo, xai/grok' },
+      'the provider xai needs XAI_API_KEY, or XAI_API_KEY_FILE, to be set',
+    ],
+    [
+      { LLM_PROVIDER: 'openai-compatible' },
+      'the provider openai-compatible needs OPENAI_COMPATIBLE_BASE_URL to be set',
+    ],
+    [{ LLM_PROVIDER: 'parrot' }, 'there is no provider "parrot"; there are ollama, lmstudio, demo'],
+    [
+      { LLM_MODEL: 'x' },
+      'LLM_MODEL has no effect on the demo model; set LLM_PROVIDER or a key as well',
+    ],
+    [
+      { LLM_PROVIDER: 'openai', OPENAI_API_KEY_FILE: '/nowhere/key' },
+      'the provider openai the file of its key, /nowhere/key, does not exist',
+    ],
+  ])('%j is refused with what to do', (env, problem) => {
+    expect(problems(env)).toEqual([problem])
+  })
+})
+
+describe('by llm.json', () => {
+  test('providers may have any name, and several of one kind', () => {
+    const { providers, ...rest } = read(
+      { WORK_KEY: KEY },
+      `{
+        // comments are fine
+        "default": "work/gpt-x",
+        "fallback": ["local", "demo"],
+        "providers": {
+          "work": { "type": "openai", "apiKeyEnv": "WORK_KEY", "models": { "gpt-x": { "contextWindow": 9000 } } },
+          "local": { "type": "openai-compatible", "baseUrl": "http://127.0.0.1:8000/v1", "model": "qwen" },
+        },
+      }`,
+    )
+    expect(rest).toMatchObject({ default: 'work/gpt-x', fallback: ['local', 'demo'] })
+    expect(providers.get('work')).toMatchObject({
+      type: 'openai',
+      baseUrl: 'https://api.openai.com/v1',
+      models: { 'gpt-x': { contextWindow: 9000 } },
+    })
+    expect(providers.get('work')?.apiKey?.open()).toBe(KEY)
+    expect(providers.get('local')).toMatchObject({ model: 'qwen' })
+  })
+
+  test('it has the last word', () => {
+    const env = { GEMINI_API_KEY: KEY, LLM_PROVIDER: 'gemini', LLM_FALLBACK: 'gemini' }
+    const file = {
+      default: 'demo',
+      fallback: [],
+      providers: { gemini: { baseUrl: 'http://g/v1' } },
+    }
+    const settings = read(env, file)
+    expect(settings).toMatchObject({ default: 'demo', fallback: [] })
+    expect(settings.providers.get('gemini')?.baseUrl).toBe('http://g/v1')
+  })
+
+  test('no key is to be seen in what is read', () => {
+    const settings = read({ GEMINI_API_KEY: KEY })
+    const seen =
+      JSON.stringify([...settings.providers.values()]) +
+      String(settings.providers.get('gemini')?.apiKey)
+    expect(seen).not.toContain(KEY)
+  })
+
+  test.each<[string, object | string, string]>([
+    [
+      'broken JSON',
+      '{\n "default": "a\n}',
+      'llm.json: line 2 is not valid JSON (UnexpectedEndOfString)',
+    ],
+    ['an unknown field', { defautl: 'demo' }, 'llm.json: : Unrecognized key: "defautl"'],
+    [
+      'a key in it',
+      { providers: { openai: { apiKey: KEY } } },
+      'llm.json: providers.openai: Unrecognized key: "apiKey"',
+    ],
+    [
+      'a provider of no kind',
+      { providers: { work: { baseUrl: 'http://x/v1' } } },
+      'llm.json: providers.work: type: is required, one of gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible, demo',
+    ],
+    [
+      'a provider without its key',
+      { providers: { work: { type: 'openai', apiKeyEnv: 'WORK_KEY' } } },
+      'llm.json: providers.work: needs WORK_KEY, or WORK_KEY_FILE, to be set',
+    ],
+    [
+      'a provider without its address',
+      { providers: { vllm: { type: 'openai-compatible' } } },
+      'llm.json: providers.vllm: needs VLLM_BASE_URL to be set',
+    ],
+    [
+      'one that is not there',
+      { default: 'work/x', fallback: ['play'] },
+      'there is no provider "work"; there are ollama, lmstudio, demo',
+    ],
+  ])('%s is refused with its place', (_, file, problem) => {
+    expect(problems({}, file)[0]).toBe(problem)
+  })
+})

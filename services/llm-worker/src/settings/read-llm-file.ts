@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { ConfigError } from '@mcp-host/service'
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { LlmFile } from './llm-file.ts'
+
+/**
+ * Reads an `llm.json`: JSON with comments and trailing commas. Throws `ConfigError` with all that is wrong;
+ * answers `undefined` when there is none.
+ */
+export function readLlmFile(path: string): LlmFile | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    if (code === 'ENOENT') return undefined
+    throw new ConfigError([`${path}: cannot be read (${code})`])
+  }
+  const faults: ParseError[] = []
+  const value: unknown = parse(text, faults, { allowTrailingComma: true })
+  const [fault] = faults
+  if (fault !== undefined) {
+    const line = text.slice(0, fault.offset).split('\n').length
+    const what = printParseErrorCode(fault.error)
+    throw new ConfigError([`${path}: line ${line} is not valid JSON (${what})`])
+  }
+  const parsed = LlmFile.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new ConfigError(
+    parsed.error.issues.map(({ path: at, message }) => `${path}: ${at.join('.')}: ${message}`),
+  )
+}
