@@ -53,13 +53,7 @@ const services: Readonly<Record<string, Allowance>> = {
   },
   '@mcp-host/llm-worker': {
     own: everyService.own,
-    outside: [
-      ...everyService.outside,
-      '@ai-sdk/*',
-      'cockatiel',
-      'jsonc-parser',
-      'undici',
-    ],
+    outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'jsonc-parser', 'undici'],
   },
 }
 

@@ -192,6 +192,17 @@ describe('tools', () => {
 })
 
 describe('a turn', () => {
+  test('is of the model that its message names, if there is one', async () => {
+    using chat = await ChatSocket.open(stack)
+    const say = (words: string, model: string): void =>
+      chat.send({ type: 'message', payload: { text: words, model } })
+    say(script({ text: 'it is me' }), 'demo')
+    say('hello', 'parrot/grey')
+    await chat.turnsDone(2)
+    expect(chat.text).toMatch(/^it is me/)
+    expect(chat.text).toMatch(/there is no provider "parrot"; there are .*demo\. Your message/)
+  })
+
   test('whose model fails ends with the reason, and the next one works', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(script({ tokens: 10, error: { afterTokens: 3, message: 'the model tripped' } }))

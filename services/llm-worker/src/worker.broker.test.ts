@@ -331,3 +331,26 @@ test.each([
   const { entries } = await orchestrator.catalog.watch()
   expect(entries.get('model.default')).toMatchObject(entry)
 })
+
+test('a message may name the model that is to answer it', async () => {
+  await startWorker()
+  const { generation } = await start(1, { model: 'gemini/another-one' })
+  say(await reached('message 1.'), 'from another', 'STOP')
+  expect(await result(generation)).toMatchObject({
+    outcome: 'completed',
+    provider: 'gemini',
+    model: 'another-one',
+  })
+})
+
+test('a model that is not there is an error that says which there are', async () => {
+  await startWorker()
+  const { generation } = await start(1, { model: 'parrot/grey' })
+  const message = 'there is no provider "parrot"; there are gemini, ollama, lmstudio, demo'
+  expect(await result(generation)).toMatchObject({
+    outcome: 'failed',
+    provider: 'parrot',
+    model: 'grey',
+    error: { code: 'invalid', message },
+  })
+})

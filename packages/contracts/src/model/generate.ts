@@ -12,6 +12,8 @@ export const GenerateRequest = z.object({
   /** Log sequence of the user message this turn answers. */
   turn: z.number().int().positive(),
   generation: GenerationId,
+  /** Who is to answer, as `provider/model` or `provider`; without it the one that answers by default. */
+  model: z.string().optional(),
   system: z.string().optional(),
   messages: z.array(PromptMessage),
   tools: z.array(OfferedTool),

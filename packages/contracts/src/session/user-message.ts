@@ -10,6 +10,8 @@ export const UserMessage = z.object({
    * begins, beside that message and all that followed it. What was said from there on and is not answered yet is cancelled.
    */
   replaces: z.string().optional(),
+  /** Who is to answer it, as `provider/model` or `provider`; without it the one that answers by default. */
+  model: z.string().optional(),
 })
 export type UserMessage = z.infer<typeof UserMessage>
 

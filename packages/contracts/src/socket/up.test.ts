@@ -111,3 +111,16 @@ test('a cancel and a regenerate name messages by their ids', () => {
     field: 'payload.messageId',
   })
 })
+
+describe('who is to answer', () => {
+  const named = (model: string) => ({ type: 'message', payload: { text: 'hi', model } })
+
+  test.each(['xai', 'xai/grok-latest', 'work-2/meta/llama:70b'])('may be %s', (model) => {
+    expect(Up.parse(named(model))).toEqual(named(model))
+  })
+
+  test.each(['', '/x', 'xai/', 'a b', 'xai/a b'])('may not be %j', (model) => {
+    const message = 'frame: payload.model: must be "provider/model" or "provider"'
+    expect(refusal(named(model))).toMatchObject({ field: 'payload.model', message })
+  })
+})

@@ -19,6 +19,11 @@ const MessageId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
 
+/** A model by its provider, or by both. */
+const ModelReference = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}(\/\S{1,200})?$/, 'must be "provider/model" or "provider"')
+
 /** What the user says. Control characters are removed, broken surrogates replaced. */
 export const MessageUp = z.object({
   type: z.literal('message'),
@@ -28,6 +33,8 @@ export const MessageUp = z.object({
     id: MessageId.optional(),
     /** Id of the message to be said differently: another branch begins in its place. */
     replaces: MessageId.optional(),
+    /** Who is to answer, as `provider/model` or `provider`. */
+    model: ModelReference.optional(),
   }),
 })
 
@@ -39,6 +46,8 @@ export const RegenerateUp = z.object({
     messageId: MessageId,
     /** The new message's own id, as with `message`. */
     id: MessageId.optional(),
+    /** Who is to answer this time, as with `message`. */
+    model: ModelReference.optional(),
   }),
 })
 

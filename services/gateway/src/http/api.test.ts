@@ -400,6 +400,20 @@ describe('a message', () => {
     )
   })
 
+  test('may name who is to answer, also when it is answered anew', async () => {
+    const body = { message: 'hi', id: 'm1', model: 'xai/grok-latest' }
+    await Promise.all([ask('POST', at('/message'), body), answerNext('one')])
+    const { model, ...unnamed } = body
+    expect((await ask('POST', at('/message'), unnamed)).statusCode).toBe(409)
+    const again = { messageId: 'm1', id: 'm2', model: 'ollama' }
+    await Promise.all([ask('POST', at('/regenerate'), again), answerNext('two')])
+    const stored = bus.entries.flatMap(({ kind, fact }) => (kind === 'input' ? [fact] : []))
+    expect(stored).toEqual([
+      { id: 'm1', text: 'hi', model },
+      { id: 'm2', text: 'hi', replaces: 'm1', model: 'ollama' },
+    ])
+  })
+
   test('is answered anew by its own words in its own place', async () => {
     answer(store({ kind: 'input', fact: { id: 'm1', text: 'the words' } }), 'm1', 'one')
     const body = { messageId: 'm1', id: 'm2' }

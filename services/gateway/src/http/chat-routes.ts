@@ -28,7 +28,7 @@ import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
 import type { Follow } from './event-stream.ts'
 import { sendEvents } from './event-stream.ts'
 
-const { text, id, replaces } = MessageUp.shape.payload.shape
+const { text, id, replaces, model } = MessageUp.shape.payload.shape
 
 const EventId = z
   .string()
@@ -158,6 +158,9 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
           replaces: replaces.describe(
             'Id of an earlier message to be said differently: another branch begins in its place.',
           ),
+          model: model.describe(
+            'Who is to answer, as `provider/model` or `provider`; by default the one the host is set to.',
+          ),
         }),
         response: { ...stream, ...faults(400, 404, 409, 413, 415, 429, 503, 504) },
       },
@@ -167,11 +170,15 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       await checkNotDeleted(bus, params.id)
       await serveTurn(reply, params.id, body.id, {
         envelope,
-        isSame: (stored) => stored.text === body.message && stored.replaces === body.replaces,
+        isSame: (stored) =>
+          stored.text === body.message &&
+          stored.replaces === body.replaces &&
+          stored.model === body.model,
         async message() {
-          if (body.replaces === undefined) return { text: body.message }
+          const chosen = body.model === undefined ? {} : { model: body.model }
+          if (body.replaces === undefined) return { text: body.message, ...chosen }
           await getMessage(bus, params.id, body.replaces, { envelope, field: 'replaces' })
-          return { text: body.message, replaces: body.replaces }
+          return { text: body.message, replaces: body.replaces, ...chosen }
         },
       })
     },
@@ -195,14 +202,15 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       await checkNotDeleted(bus, params.id)
       await serveTurn(reply, params.id, body.id, {
         envelope,
-        isSame: ({ replaces: other }) => other === body.messageId,
+        isSame: (stored) => stored.replaces === body.messageId && stored.model === body.model,
         async message() {
           const { messageId } = body
           const { content = '' } = await getMessage(bus, params.id, messageId, {
             envelope,
             field: 'messageId',
           })
-          return { text: content, replaces: messageId }
+          const chosen = body.model === undefined ? {} : { model: body.model }
+          return { text: content, replaces: messageId, ...chosen }
         },
       })
     },

@@ -38,7 +38,7 @@ export async function runAndRecord(
 async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): Promise<void> {
   const { bus, modelOf, logger, events, roster, stopped } = deps
   const { session, generation } = served.request
-  const model = modelOf()
+  const model = modelFor(modelOf, served.request.model)
   const cancel = new AbortController()
   const text = new GenerationText(generation)
   const done = events.generationStarted(model)
@@ -69,6 +69,22 @@ async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): 
   // Nobody but this worker wanted that end: it counts as dead, too.
   if (outcome === 'cancelled' && !cancel.signal.aborted) return
   await record(deps, served, result)
+}
+
+/** A model that is not there is one that fails: the turn must learn of it. */
+function modelFor(modelOf: GenerateDeps['modelOf'], reference: string | undefined): Model {
+  try {
+    return modelOf(reference)
+  } catch (error) {
+    const [provider = '', ...rest] = reference?.split('/') ?? []
+    return {
+      provider,
+      model: rest.join('/'),
+      stream: () => {
+        throw error
+      },
+    }
+  }
 }
 
 /** Puts the result into the log; the prompt is then of no use to anybody. */

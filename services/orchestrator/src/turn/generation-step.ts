@@ -69,10 +69,12 @@ export async function requestGeneration(
   const { bus, systemPrompt } = deps
   const { session, input, envelope } = turn
   const prompt = await prepare(deps, turn, withTools, false)
+  const model = turn.view.state.inputs.get(input)?.model
   const request = {
     session,
     turn: input,
     generation,
+    ...(model === undefined ? {} : { model }),
     ...(await toSend(deps, turn, prompt)),
     deadline: Date.now() + GENERATION_LIMIT_MS,
     ...(systemPrompt === '' ? {} : { system: systemPrompt }),

@@ -65,6 +65,13 @@ test('a message is accepted once it is in the log, not before', async () => {
   expect(counted).toBe(1)
 })
 
+test('a message may name who is to answer it', async () => {
+  const payload = { text: 'hi', id: 'm1', model: 'xai/grok-latest' }
+  void acceptMessage(deps, connection, { type: 'message', payload })
+  await setImmediate()
+  expect(asked[0]?.fact).toEqual(payload)
+})
+
 test('the next message waits until the one before is stored, so that they keep their order', async () => {
   const [first, second] = [say('m1'), say('m2')]
   await setImmediate()
@@ -136,10 +143,11 @@ describe('a message in the place of another', () => {
   test('may be the same once more', async () => {
     const accepted = regenerate(deps, connection, {
       type: 'regenerate',
-      payload: { messageId: 'm1', id: 'm2' },
+      payload: { messageId: 'm1', id: 'm2', model: 'xai' },
     })
     await setImmediate()
-    expect(asked[0]?.fact).toEqual({ id: 'm2', text: 'as it was', replaces: 'm1' })
+    const fact = { id: 'm2', text: 'as it was', replaces: 'm1', model: 'xai' }
+    expect(asked[0]?.fact).toEqual(fact)
     asked[0]?.resolve({ seq: 2, duplicate: false })
     await accepted
     expect(frames).toMatchObject([{ type: 'accepted', payload: { messageId: 'm2' } }])

@@ -14,12 +14,13 @@ export async function acceptMessage(
   connection: Connection,
   { payload }: Extract<Up, { type: 'message' }>,
 ): Promise<void> {
-  const { id, text, replaces } = payload
+  const { id, text, replaces, model } = payload
+  const message = { text, ...(model === undefined ? {} : { model }) }
   await accept(deps, connection, id, async (envelope) => {
-    if (replaces === undefined) return { text }
+    if (replaces === undefined) return message
     const options = { envelope, field: 'payload.replaces' }
     await getMessage(deps.bus, connection.sessionId, replaces, options)
-    return { text, replaces }
+    return { ...message, replaces }
   })
 }
 
@@ -29,11 +30,11 @@ export async function regenerate(
   connection: Connection,
   { payload }: Extract<Up, { type: 'regenerate' }>,
 ): Promise<void> {
-  const { id, messageId } = payload
+  const { id, messageId, model } = payload
   await accept(deps, connection, id, async (envelope) => {
     const options = { envelope, field: 'payload.messageId' }
     const { content = '' } = await getMessage(deps.bus, connection.sessionId, messageId, options)
-    return { text: content, replaces: messageId }
+    return { text: content, replaces: messageId, ...(model === undefined ? {} : { model }) }
   })
 }
 
