@@ -66,6 +66,7 @@ export async function startFleet({ folder, natsServers }: FleetOptions): Promise
               // A gateway comes back where clients look for it.
               PORT: String(port),
               DEMO_SCRIPTED: 'true',
+              LLM_PROVIDER: 'demo',
             },
           })
           return started

@@ -2,6 +2,7 @@ import type { Envelope } from '@mcp-host/contracts'
 import { traceId } from '@mcp-host/contracts'
 import type { Logger } from 'pino'
 import { pino } from 'pino'
+import { withoutSecrets } from './secret.ts'
 
 export type { Logger } from 'pino'
 
@@ -12,6 +13,7 @@ export function createLogger(service: string, level: string): Logger {
     messageKey: 'message',
     timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
+    hooks: { streamWrite: withoutSecrets },
   })
 }
 

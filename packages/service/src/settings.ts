@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Secret } from './secret.ts'
 
 /** One setting: where it comes from, what it may be and what it is for. */
 export interface Setting<T = unknown> {
@@ -17,32 +18,6 @@ export type Settings = Readonly<Record<string, Setting>>
 
 export type Config<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never
-}
-
-/** A value that must not be seen: prints as `[secret]` everywhere. */
-export class Secret {
-  readonly #value: string
-
-  constructor(value: string) {
-    this.#value = value
-  }
-
-  /** The value itself. Never log or send what this returns. */
-  open(): string {
-    return this.#value
-  }
-
-  toString(): string {
-    return '[secret]'
-  }
-
-  toJSON(): string {
-    return '[secret]'
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '[secret]'
-  }
 }
 
 /** A setting, with its type inferred from the schema. */

@@ -79,6 +79,10 @@ export async function startStack({
         PORT: port,
         DEMO_SCRIPTED: 'true',
         DEMO_TOKENS_PER_SECOND: '0',
+        // What runs or lies on this machine is no part of a test.
+        LLM_CONFIG: 'none',
+        OLLAMA_BASE_URL: 'http://127.0.0.1:1',
+        LMSTUDIO_BASE_URL: 'http://127.0.0.1:1',
         ...env,
       },
     })
