@@ -4,6 +4,7 @@ import type { ProviderKind } from './kind.ts'
 /** Google's Gemini. */
 export const gemini: ProviderKind = {
   defaultModel: 'gemini-flash-latest',
+  metadataName: 'google',
   contextWindow: 1_048_576,
   connect: ({ apiKey, baseUrl, fetch }) => createGoogle({ apiKey, baseURL: baseUrl, fetch }),
   providerOptions: { google: { thinkingConfig: { includeThoughts: true } } },

@@ -13,6 +13,8 @@ export interface Connection {
 export interface ProviderKind {
   /** Who answers when no model is named; without one the first it lists. */
   readonly defaultModel?: string
+  /** Under which name its package puts what it sealed; without one it is the provider's own name. */
+  readonly metadataName?: string
   /** In tokens, where nothing else is known of the model. */
   readonly contextWindow: number
   /** The package that speaks with it. */

@@ -4,6 +4,7 @@ import type { ProviderKind } from './kind.ts'
 /** OpenAI, by its Responses API. */
 export const openai: ProviderKind = {
   defaultModel: 'gpt-6.1-terra',
+  metadataName: 'openai',
   contextWindow: 200_000,
   connect: ({ apiKey, baseUrl, fetch }) => createOpenAI({ apiKey, baseURL: baseUrl, fetch }),
   // Nothing is kept there: reasoning comes encrypted, and goes back with the conversation.

@@ -4,7 +4,8 @@ import type { ProviderKind } from './kind.ts'
 /** xAI's Grok, by its Responses API. */
 export const xai: ProviderKind = {
   defaultModel: 'grok-latest',
+  metadataName: 'xai',
   contextWindow: 200_000,
   connect: ({ apiKey, baseUrl, fetch }) => createXai({ apiKey, baseURL: baseUrl, fetch }),
-  providerOptions: { xai: { store: false, include: ['reasoning.encrypted_content'] } },
+  providerOptions: { xai: { store: false } },
 }

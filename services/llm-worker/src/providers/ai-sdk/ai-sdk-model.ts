@@ -19,6 +19,8 @@ const MAX_REFUSED = 5
 
 export interface AiSdkModelOptions {
   readonly contextWindow: number
+  /** Under which name the package puts what the provider sealed. */
+  readonly metadataName: string
   readonly providerOptions?: SharedV4ProviderOptions
   /** Where a request does not say otherwise. */
   readonly maxOutputTokens?: number
@@ -29,7 +31,7 @@ export interface AiSdkModelOptions {
 export function aiSdkModel(
   provider: string,
   language: LanguageModelV4,
-  { contextWindow, ...defaults }: AiSdkModelOptions,
+  { contextWindow, metadataName, ...defaults }: AiSdkModelOptions,
 ): Model {
   return {
     provider,
@@ -40,7 +42,7 @@ export function aiSdkModel(
       const { maxTokens, temperature, stopSequences } = request
       const options = {
         ...defaults,
-        prompt: toPrompt(request),
+        prompt: toPrompt(request, metadataName),
         ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
         ...(temperature === undefined ? {} : { temperature }),
         ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),

@@ -2,17 +2,18 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import type { ContentBlock, PromptMessage } from '@mcp-host/contracts'
 import type { ModelRequest } from '../../model.ts'
 
-export function toPrompt({ system, messages }: ModelRequest): LanguageModelV4Prompt {
-  const prompt: LanguageModelV4Prompt = messages.map(toMessage)
+/** The conversation as the SDK wants it. `own`: under that name stands what the provider itself sealed. */
+export function toPrompt({ system, messages }: ModelRequest, own: string): LanguageModelV4Prompt {
+  const prompt = messages.map((message) => toMessage(message, own))
   return system === undefined ? prompt : [{ role: 'system', content: system }, ...prompt]
 }
 
-function toMessage(message: PromptMessage): LanguageModelV4Message {
+function toMessage(message: PromptMessage, own: string): LanguageModelV4Message {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: [{ type: 'text', text: message.text }] }
     case 'assistant':
-      return { role: 'assistant', content: message.content.map(toPart) }
+      return { role: 'assistant', content: message.content.flatMap((block) => toPart(block, own)) }
     case 'tool':
       return {
         role: 'tool',
@@ -30,22 +31,19 @@ function toMessage(message: PromptMessage): LanguageModelV4Message {
 
 type AssistantPart = (LanguageModelV4Message & { role: 'assistant' })['content'][number]
 
-function toPart(block: ContentBlock): AssistantPart {
-  // Sent back as it came: thought signatures and the like.
-  const back =
-    block.providerMetadata === undefined ? {} : { providerOptions: block.providerMetadata }
+function toPart(block: ContentBlock, own: string): AssistantPart[] {
+  // Sent back as it came: thought signatures and the like. Others may refuse what they did not seal.
+  const sealed = block.providerMetadata?.[own]
+  const back = sealed === undefined ? {} : { providerOptions: { [own]: sealed } }
   switch (block.type) {
     case 'text':
+      return [{ type: 'text', text: block.text, ...back }]
     case 'reasoning':
-      return { type: block.type, text: block.text, ...back }
-    case 'tool-call':
-      return {
-        type: 'tool-call',
-        toolCallId: block.id,
-        toolName: block.name,
-        input: block.arguments,
-        ...back,
-      }
+      return sealed === undefined ? [] : [{ type: 'reasoning', text: block.text, ...back }]
+    case 'tool-call': {
+      const { id, name, arguments: input } = block
+      return [{ type: 'tool-call', toolCallId: id, toolName: name, input, ...back }]
+    }
     default:
       return block satisfies never
   }

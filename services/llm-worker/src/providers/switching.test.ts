@@ -1,0 +1,175 @@
+// A conversation that goes on with another provider: each gets all that was said and done, in its own
+// terms, and nothing that only another one understands.
+import type { ContentBlock, PromptMessage, ToolCallId } from '@mcp-host/contracts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { ask, modelAt } from './__fixtures__/ask.ts'
+import type { OwnServer } from './__fixtures__/own-server.ts'
+import { startOwnServer } from './__fixtures__/own-server.ts'
+import { subjects } from './__fixtures__/subjects.ts'
+
+const name = 'w__weather'
+const call = (index: number): ToolCallId => `session-0-${index}` as ToolCallId
+
+/** What a provider wrote: a thought, a text and a call, each with what it wants back. */
+function written(
+  index: number,
+  signature: (kind: 'reasoning' | 'text' | 'call') => ContentBlock['providerMetadata'] & {},
+): PromptMessage[] {
+  const city = `City ${index}`
+  return [
+    { role: 'user', text: `question ${index}` },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: `thought ${index}`, providerMetadata: signature('reasoning') },
+        { type: 'text', text: `words ${index}`, providerMetadata: signature('text') },
+        {
+          type: 'tool-call',
+          id: call(index),
+          name,
+          arguments: { city },
+          providerMetadata: signature('call'),
+        },
+      ],
+    },
+    {
+      role: 'tool',
+      answers: [{ call: call(index), name, text: `answer ${index}`, isError: false }],
+    },
+  ]
+}
+
+const conversation: PromptMessage[] = [
+  ...written(1, (kind) => ({ google: { thoughtSignature: `gemini-${kind}` } })),
+  ...written(2, (kind) =>
+    kind === 'reasoning' ? { anthropic: { signature: 'claude-reasoning' } } : { anthropic: {} },
+  ),
+  ...written(3, (kind) => ({
+    openai: {
+      itemId: `openai-${kind}`,
+      ...(kind === 'reasoning' ? { reasoningEncryptedContent: 'openai-sealed' } : {}),
+    },
+  })),
+  { role: 'user', text: 'and now?' },
+]
+
+let own: OwnServer
+beforeAll(async () => {
+  own = await startOwnServer()
+  own.answer = (response) => void response.writeHead(404).end()
+})
+afterAll(() => own[Symbol.asyncDispose]())
+beforeEach(() => {
+  own.received.length = 0
+})
+
+async function sentTo(provider: string): Promise<unknown> {
+  const subject = subjects.find((each) => each.name === provider)
+  if (subject === undefined) throw new Error(`no provider ${provider}`)
+  await ask(modelAt(own.origin, subject), '', { messages: conversation })
+  return own.received[0]?.body
+}
+
+test.each(subjects)('$name gets every word, call and result', async (subject) => {
+  const sent = JSON.stringify(await sentTo(subject.name))
+  for (const index of [1, 2, 3]) {
+    for (const part of [
+      `question ${index}`,
+      `words ${index}`,
+      `City ${index}`,
+      `answer ${index}`,
+    ]) {
+      expect(sent, part).toContain(part)
+    }
+  }
+  expect(sent).toContain('and now?')
+})
+
+/** Everything that was sealed, by who did it. */
+const SEALED = /(gemini|claude|openai)-(reasoning|text|call|sealed)/g
+
+test.each([
+  ['gemini', ['gemini-reasoning', 'gemini-text', 'gemini-call']],
+  ['anthropic', ['claude-reasoning']],
+  // The ids of its items mean nothing where it keeps none.
+  ['openai', ['openai-reasoning', 'openai-sealed']],
+  ['xai', []],
+  ['openai-compatible', []],
+])('%s gets of what providers sealed only its own', async (provider, ownSeals) => {
+  const sent = JSON.stringify(await sentTo(provider))
+  expect(Array.from(sent.matchAll(SEALED), ([seal]) => seal).toSorted()).toEqual(
+    ownSeals.toSorted(),
+  )
+  const thoughts = Array.from(sent.matchAll(/thought \d/g), ([thought]) => thought)
+  expect(thoughts).toHaveLength(ownSeals.length === 0 ? 0 : 1)
+})
+
+const weather = (index: number) => ({ name, city: `City ${index}` })
+
+test('Claude gets its thoughts signed, calls as tool_use, and results before the next question', async () => {
+  const result = (index: number, next: string) => ({
+    role: 'user',
+    content: [
+      { type: 'tool_result', tool_use_id: call(index), content: `answer ${index}` },
+      { type: 'text', text: next },
+    ],
+  })
+  const use = (index: number) => {
+    const { city } = weather(index)
+    return { type: 'tool_use', id: call(index), name, input: { city } }
+  }
+  const text = (index: number) => ({ type: 'text', text: `words ${index}` })
+  const thought = { type: 'thinking', thinking: 'thought 2', signature: 'claude-reasoning' }
+  expect(await sentTo('anthropic')).toMatchObject({
+    max_tokens: expect.any(Number),
+    cache_control: { type: 'ephemeral' },
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'question 1' }] },
+      { role: 'assistant', content: [text(1), use(1)] },
+      result(1, 'question 2'),
+      { role: 'assistant', content: [thought, text(2), use(2)] },
+      result(2, 'question 3'),
+      { role: 'assistant', content: [text(3), use(3)] },
+      result(3, 'and now?'),
+    ],
+  })
+})
+
+test('OpenAI gets its reasoning encrypted, and keeps nothing', async () => {
+  const said = (role: string, text: string) => ({ role, text })
+  const turn = (index: number) => [
+    {
+      type: 'function_call',
+      call_id: call(index),
+      arguments: JSON.stringify({ city: weather(index).city }),
+    },
+    { type: 'function_call_output', call_id: call(index), output: `answer ${index}` },
+  ]
+  const reasoning = {
+    type: 'reasoning',
+    encrypted_content: 'openai-sealed',
+    summary: [{ type: 'summary_text', text: 'thought 3' }],
+  }
+  const body = (await sentTo('openai')) as { input: { content?: unknown; role?: string }[] }
+  expect(body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })
+  const input = body.input.map(({ role, content, ...rest }) => {
+    if (role === undefined) return rest
+    const [part] = Array.isArray(content)
+      ? (content as { text: string }[])
+      : [{ text: String(content) }]
+    return said(role, part?.text ?? '')
+  })
+  expect(input).toMatchObject([
+    said('user', 'question 1'),
+    said('assistant', 'words 1'),
+    ...turn(1),
+    said('user', 'question 2'),
+    said('assistant', 'words 2'),
+    ...turn(2),
+    said('user', 'question 3'),
+    reasoning,
+    said('assistant', 'words 3'),
+    ...turn(3),
+    said('user', 'and now?'),
+  ])
+})
