@@ -26,21 +26,6 @@ const Timeouts = z.strictObject({
 })
 export type Timeouts = z.infer<typeof Timeouts>
 
-/** What all workers together may ask of a provider. */
-const Limits = z.strictObject({
-  /** Answers under way at a time. */
-  concurrent: z.int().positive().optional(),
-  requestsPerMinute: z.int().positive().optional(),
-})
-export type Limits = z.infer<typeof Limits>
-
-/** In US dollars per million tokens. */
-const Prices = z.strictObject({
-  input: z.number().nonnegative(),
-  cachedInput: z.number().nonnegative().optional(),
-  output: z.number().nonnegative(),
-})
-
 const ModelSettings = z.strictObject({
   /** How many tokens of conversation and answer it takes at most. */
   contextWindow: z.int().positive().optional(),
@@ -49,7 +34,6 @@ const ModelSettings = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   /** `false`: it is told of the tools in words and asks for them in its text. */
   nativeTools: z.boolean().optional(),
-  prices: Prices.optional(),
 })
 export type ModelSettings = z.infer<typeof ModelSettings>
 
@@ -69,7 +53,6 @@ const ProviderSettings = Key.extend({
   model: z.string().min(1).optional(),
   models: z.record(z.string().min(1), ModelSettings).optional(),
   timeouts: Timeouts.optional(),
-  limits: Limits.optional(),
 })
 export type ProviderSettings = z.infer<typeof ProviderSettings>
 
