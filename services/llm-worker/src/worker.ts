@@ -42,7 +42,7 @@ export async function createWorker(
   const events = workerEvents(metrics)
   const deps = {
     bus,
-    modelOf: (reference?: string) => models.get(reference),
+    modelOf: models.get.bind(models),
     logger,
     events,
     roster: new Roster(bus),

@@ -14,6 +14,8 @@ export const GenerateRequest = z.object({
   generation: GenerationId,
   /** Who is to answer, as `provider/model` or `provider`; without it the one that answers by default. */
   model: z.string().optional(),
+  /** Who failed in mid-answer, as `provider/model`: others are asked first. */
+  avoid: z.array(z.string()).optional(),
   system: z.string().optional(),
   messages: z.array(PromptMessage),
   tools: z.array(OfferedTool),

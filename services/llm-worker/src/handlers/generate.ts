@@ -14,7 +14,7 @@ import { serveControl } from './serve-control.ts'
 export interface GenerateDeps {
   readonly bus: Bus
   /** By its name, or who answers when nobody is named. */
-  readonly modelOf: (reference?: string) => Model
+  readonly modelOf: (reference?: string, avoid?: readonly string[]) => Model
   readonly logger: Logger
   readonly events: WorkerEvents
   readonly roster: Roster
@@ -38,7 +38,7 @@ export async function runAndRecord(
 async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): Promise<void> {
   const { bus, modelOf, logger, events, roster, stopped } = deps
   const { session, generation } = served.request
-  const model = modelFor(modelOf, served.request.model)
+  const model = modelFor(modelOf, served.request)
   const cancel = new AbortController()
   const text = new GenerationText(generation)
   const done = events.generationStarted(model)
@@ -72,9 +72,12 @@ async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): 
 }
 
 /** A model that is not there is one that fails: the turn must learn of it. */
-function modelFor(modelOf: GenerateDeps['modelOf'], reference: string | undefined): Model {
+function modelFor(
+  modelOf: GenerateDeps['modelOf'],
+  { model: reference, avoid }: GenerateRequest,
+): Model {
   try {
-    return modelOf(reference)
+    return modelOf(reference, avoid)
   } catch (error) {
     const [provider = '', ...rest] = reference?.split('/') ?? []
     return {

@@ -35,8 +35,8 @@ export class LiveModels implements Disposable {
   }
 
   /** As `Models.get`. What was got stays as it is. */
-  get(reference?: string): Model {
-    return this.#models.get(reference)
+  get(reference?: string, avoid?: readonly string[]): Model {
+    return this.#models.get(reference, avoid)
   }
 
   [Symbol.dispose](): void {

@@ -81,6 +81,23 @@ describe('a model', () => {
   })
 })
 
+test('who broke off an answer is asked last', async () => {
+  const env = { XAI_API_KEY: KEY, LLM_FALLBACK: 'demo,ollama/qwen3' }
+  const models = await modelsOf(env)
+  expect(models.get('xai')).toMatchObject({ provider: 'xai' })
+  expect(models.get('xai', ['demo/demo-1'])).toMatchObject({ provider: 'xai' })
+  expect(models.get('xai', ['xai/grok-latest'])).toMatchObject({ provider: 'demo' })
+  const all = ['xai/grok-latest', 'demo/demo-1', 'ollama/qwen3']
+  expect(models.get('xai', all)).toMatchObject({ provider: 'xai' })
+  const request = { messages: [{ role: 'user' as const, text: 'hello' }], tools: [] }
+  const { signal } = new AbortController()
+  const parts = await Array.fromAsync(
+    models.get('xai', ['xai/grok-latest']).stream(request, { signal }),
+  )
+  const text = 'xai broke off its answer; demo answers instead'
+  expect(parts[0]).toEqual({ type: 'notice', text })
+})
+
 test('a provider that fails is stood in for, and the user is told', async () => {
   const { begin, openText, text, closeText, end } = wireFormats.chat
   own.answer = (response) => {

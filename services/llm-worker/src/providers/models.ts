@@ -1,6 +1,6 @@
 import { BusError } from '@mcp-host/contracts'
 import type { WorkerConfig } from '../config.ts'
-import type { Model } from '../model.ts'
+import type { Model, StreamPart } from '../model.ts'
 import { withFallback } from '../resilience/with-fallback.ts'
 import type { Provider } from '../settings/find-provider.ts'
 import type { LlmSettings } from '../settings/llm-settings.ts'
@@ -28,14 +28,23 @@ export class Models {
   }
 
   /**
-   * A model by `provider/model`, or by `provider` alone, with those that stand in for it. Throws `invalid`
-   * with a list of what there is.
+   * A model by `provider/model`, or by `provider` alone, with those that stand in for it. Who is to be
+   * avoided comes last. Throws `invalid` with a list of what there is.
    */
-  get(reference = this.#default): Model {
-    const others = this.#settings.fallback.filter((each) => each !== reference)
-    return withFallback(
-      this.#one(reference),
-      others.map((each) => this.#one(each)),
+  get(reference = this.#default, avoid: readonly string[] = []): Model {
+    const first = this.#one(reference)
+    const chain = new Set([first, ...this.#settings.fallback.map((each) => this.#one(each))])
+    const isAvoided = ({ provider, model }: Model): boolean =>
+      avoid.includes(`${provider}/${model}`)
+    const [head = first, ...others] = [
+      ...Array.from(chain).filter((each) => !isAvoided(each)),
+      ...Array.from(chain).filter(isAvoided),
+    ]
+    const model = withFallback(head, others)
+    if (head === first) return model
+    return announced(
+      `${first.provider} broke off its answer; ${head.provider} answers instead`,
+      model,
     )
   }
 
@@ -56,6 +65,17 @@ export class Models {
     const made = createModel(provider, model, this.#config)
     this.#models.set(key, made)
     return made
+  }
+}
+
+/** A model that begins with something the user should know. */
+function announced(notice: string, model: Model): Model {
+  return {
+    ...model,
+    async *stream(request, options): AsyncGenerator<StreamPart> {
+      yield { type: 'notice', text: notice }
+      yield* model.stream(request, options)
+    },
   }
 }
 

@@ -69,12 +69,15 @@ export async function requestGeneration(
   const { bus, systemPrompt } = deps
   const { session, input, envelope } = turn
   const prompt = await prepare(deps, turn, withTools, false)
-  const model = turn.view.state.inputs.get(input)?.model
+  const { inputs, turns } = turn.view.state
+  const model = inputs.get(input)?.model
+  const avoid = brokeOff(turns.get(input)?.generations ?? [])
   const request = {
     session,
     turn: input,
     generation,
     ...(model === undefined ? {} : { model }),
+    ...(avoid.length === 0 ? {} : { avoid }),
     ...(await toSend(deps, turn, prompt)),
     deadline: Date.now() + GENERATION_LIMIT_MS,
     ...(systemPrompt === '' ? {} : { system: systemPrompt }),
@@ -100,6 +103,16 @@ export async function requestGeneration(
       await pause(turn, 100)
     }
   }
+}
+
+/** The models that began an answer of this turn and failed: somebody else may do better. */
+function brokeOff(generations: readonly Generation[]): string[] {
+  const failed = generations.flatMap(({ result }) =>
+    result?.outcome === 'failed' && result.content.length > 0
+      ? [`${result.provider}/${result.model}`]
+      : [],
+  )
+  return Array.from(new Set(failed))
 }
 
 type Prompt = Pick<Parameters<typeof toSend>[2], 'messages' | 'tools'>

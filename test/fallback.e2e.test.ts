@@ -1,0 +1,98 @@
+// A provider that fails in every way it can: the user gets one whole answer all the same, and is told whose.
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Stack } from '@mcp-host/testkit'
+import { ChatSocket, script, startStack, testFolder } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let answer: (response: ServerResponse) => void
+const provider = createServer((request, response) => {
+  request.resume().on('end', () => answer(response))
+})
+
+let stack: Stack
+let open: AsyncDisposable
+beforeAll(async () => {
+  await using resources = new AsyncDisposableStack()
+  provider.listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  const { port } = provider.address() as AddressInfo
+  const folder = resources.use(await testFolder())
+  const file = join(folder.path, 'llm.json')
+  const failing = {
+    type: 'openai-compatible',
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    timeouts: { firstToken: 1_000, betweenTokens: 1_000 },
+  }
+  const away = { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' }
+  await writeFile(file, JSON.stringify({ fallback: ['demo'], providers: { failing, away } }))
+  stack = resources.use(
+    await startStack({ env: { LLM_CONFIG: file, LLM_PROVIDER: 'demo', LLM_RETRY_MS: '50' } }),
+  )
+  open = resources.move()
+})
+afterAll(async () => {
+  await open[Symbol.asyncDispose]()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+const part = (content: string): string =>
+  `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`
+const begin = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+}
+const fail = (status: number) => (response: ServerResponse) =>
+  void response.writeHead(status).end('{}')
+
+test.each<[string, string, (response: ServerResponse) => void]>([
+  ['cannot be reached', 'away/m', fail(500)],
+  ['answered 500', 'failing/m500', fail(500)],
+  ['answered 401', 'failing/m401', fail(401)],
+  ['answered 404', 'failing/m404', fail(404)],
+  [
+    'answered 429',
+    'failing/m429',
+    (response) => void response.writeHead(429, { 'retry-after': '60' }).end(),
+  ],
+  ['did not begin to answer', 'failing/silent', () => undefined],
+  [
+    'broke off its answer',
+    'failing/cut',
+    (response) => {
+      begin(response)
+      response.write(part('half of'), () => setTimeout(() => response.destroy(), 50))
+    },
+  ],
+  [
+    'wrote nothing more',
+    'failing/stalls',
+    (response) => {
+      begin(response)
+      response.write(part('half of'))
+    },
+  ],
+])('one that %s', { timeout: 30_000 }, async (failure, model, act) => {
+  answer = act
+  using chat = await ChatSocket.open(stack)
+  const begun = performance.now()
+  chat.send({ type: 'message', payload: { text: script({ text: 'all of it' }), model } })
+  await chat.turnsDone()
+  const tookMs = performance.now() - begun
+  const events = chat.events
+  const reset = events.findLastIndex(({ type }) => type === 'reset')
+  const text = events
+    .slice(reset + 1)
+    .flatMap((event) => (event.type === 'text' ? [event.payload.content] : []))
+  expect(text.join('')).toBe('all of it')
+  const [name] = model.split('/')
+  const told = events.flatMap((event) => (event.type === 'status' ? [event.payload.message] : []))
+  expect(told.join('\n')).toContain(`${name} ${failure}`)
+  expect(told.join('\n')).toContain('demo answers instead')
+  // Its limits are a second; two more tries take one.
+  expect(tookMs).toBeLessThan(10_000)
+})
