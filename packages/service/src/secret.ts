@@ -34,6 +34,9 @@ export class Secret {
 /** The text without any secret: others may repeat in their answers what they were sent. */
 export function withoutSecrets(text: string): string {
   let clean = text
-  for (const secret of secrets) clean = clean.replaceAll(secret, '[secret]')
+  // One may be the beginning of another.
+  for (const secret of Array.from(secrets).toSorted((a, b) => b.length - a.length)) {
+    clean = clean.replaceAll(secret, '[secret]')
+  }
   return clean
 }

@@ -41,7 +41,8 @@ export function workerEvents(registry: Registry): WorkerEvents {
     registers,
   })
   return {
-    generationStarted({ provider, model }) {
+    generationStarted({ countedAs, ...asked }) {
+      const { provider, model } = countedAs ?? asked
       running.inc()
       const stopTimer = firstText.startTimer({ provider, model })
       let stopCancelTimer: (() => void) | undefined

@@ -40,6 +40,8 @@ export type StreamPart =
 export interface Model {
   readonly provider: string
   readonly model: string
+  /** What it counts as, where anybody may choose its name. */
+  readonly countedAs?: { readonly provider: string; readonly model: string }
   /** How many tokens of conversation and answer it takes at most, as far as known. */
   readonly contextWindow?: number
   /** Something the user should know about it. */

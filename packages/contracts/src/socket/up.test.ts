@@ -119,8 +119,11 @@ describe('who is to answer', () => {
     expect(Up.parse(named(model))).toEqual(named(model))
   })
 
-  test.each(['', '/x', 'xai/', 'a b', 'xai/a b'])('may not be %j', (model) => {
-    const message = 'frame: payload.model: must be "provider/model" or "provider"'
-    expect(refusal(named(model))).toMatchObject({ field: 'payload.model', message })
-  })
+  test.each(['', '/x', 'xai/', 'a b', 'xai/a b', 'gemini/../../x', 'xai/a?b=c'])(
+    'may not be %j',
+    (model) => {
+      const message = 'frame: payload.model: must be "provider/model" or "provider"'
+      expect(refusal(named(model))).toMatchObject({ field: 'payload.model', message })
+    },
+  )
 })

@@ -22,7 +22,10 @@ const MessageId = z
 /** A model by its provider, or by both. */
 const ModelReference = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}(\/\S{1,200})?$/, 'must be "provider/model" or "provider"')
+  .regex(
+    /^[A-Za-z0-9_-]{1,64}(\/(?!.*\.\.)[A-Za-z0-9._:@+/-]{1,200})?$/,
+    'must be "provider/model" or "provider"',
+  )
 
 /** What the user says. Control characters are removed, broken surrogates replaced. */
 export const MessageUp = z.object({

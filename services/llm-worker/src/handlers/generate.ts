@@ -83,6 +83,7 @@ function modelFor(
     return {
       provider,
       model: rest.join('/'),
+      countedAs: { provider: 'other', model: 'other' },
       stream: () => {
         throw error
       },

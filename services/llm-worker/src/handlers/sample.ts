@@ -66,10 +66,12 @@ async function answer(
   using _control = request.id === undefined ? undefined : serveControl(bus, request.id, onCancel)
   const signal = AbortSignal.any([late, cancel.signal, stopped])
   try {
-    const { text, stopReason } = await write(model, request, signal, () => done.firstText())
+    const written = await write(model, request, signal, () => done.firstText())
+    const { text, stopReason } = written
     done.ended('completed')
     logger.info({ ...fields, action: 'end', stopReason, length: text.length }, 'sample ended')
-    return { model: model.model, role: 'assistant', content: { type: 'text', text }, stopReason }
+    const { model: answered } = written
+    return { model: answered, role: 'assistant', content: { type: 'text', text }, stopReason }
   } catch (err) {
     done.ended(cancel.signal.aborted ? 'cancelled' : 'failed')
     logger.warn({ ...fields, action: 'fail', err }, 'sample failed')
@@ -86,11 +88,13 @@ async function write(
   request: SampleRequest,
   signal: AbortSignal,
   onFirstText: () => void,
-): Promise<{ text: string; stopReason: SampleReply['stopReason'] }> {
+): Promise<{ text: string; stopReason: SampleReply['stopReason']; model: string }> {
   const { maxTokens, stopSequences = [] } = request
   let text = ''
   let pieces = 0
+  let name = model.model
   for await (const part of model.stream(toModelRequest(request), { signal })) {
+    if (part.type === 'answering') name = part.model
     if (part.type !== 'text-delta' || part.text === '') continue
     if (text === '') onFirstText()
     const before = text.length
@@ -100,16 +104,17 @@ async function write(
       .map((stop) => text.indexOf(stop, Math.max(0, before - stop.length)))
       .filter((at) => at >= 0)
     if (stops.length > 0) {
-      return { text: text.slice(0, Math.min(...stops)), stopReason: 'stopSequence' }
+      return { text: text.slice(0, Math.min(...stops)), stopReason: 'stopSequence', model: name }
     }
     // A piece is at least one token: providers that do not count stop here.
-    if (++pieces >= maxTokens) return { text, stopReason: 'maxTokens' }
+    if (++pieces >= maxTokens) return { text, stopReason: 'maxTokens', model: name }
     if (text.length >= MAX_REPLY_LENGTH) {
-      return { text: text.slice(0, MAX_REPLY_LENGTH).toWellFormed(), stopReason: 'maxTokens' }
+      const cut = text.slice(0, MAX_REPLY_LENGTH).toWellFormed()
+      return { text: cut, stopReason: 'maxTokens', model: name }
     }
   }
   signal.throwIfAborted()
-  return { text, stopReason: 'endTurn' }
+  return { text, stopReason: 'endTurn', model: name }
 }
 
 function toModelRequest({

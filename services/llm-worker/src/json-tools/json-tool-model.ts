@@ -8,13 +8,17 @@ export function jsonToolModel(model: Model): Model {
     ...model,
     async *stream(request, options): AsyncGenerator<StreamPart> {
       const parts = model.stream(inWords(request), options)
-      yield* request.tools.length === 0 ? parts : withCalls(parts)
+      const names = new Set(request.tools.map(({ safeName }) => safeName))
+      yield* names.size === 0 ? parts : withCalls(parts, names)
     },
   }
 }
 
-async function* withCalls(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
-  const splitter = new ToolCallSplitter()
+async function* withCalls(
+  parts: AsyncIterable<StreamPart>,
+  names: ReadonlySet<string>,
+): AsyncGenerator<StreamPart> {
+  const splitter = new ToolCallSplitter((tool) => names.has(tool))
   for await (const part of parts) {
     if (part.type === 'text-delta') yield* splitter.push(part.text)
     else {

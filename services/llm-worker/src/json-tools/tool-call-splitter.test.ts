@@ -3,9 +3,11 @@ import type { StreamPart } from '../model.ts'
 import { modelOutputs, readable } from './__fixtures__/model-outputs.ts'
 import { ToolCallSplitter } from './tool-call-splitter.ts'
 
+const tools = new Set(['get_weather', 'search', 'list_files', 'now', 'say', 'deep', 'write'])
+
 /** All that is read in an output that comes in these pieces. */
 function split(pieces: Iterable<string>): StreamPart[] {
-  const splitter = new ToolCallSplitter()
+  const splitter = new ToolCallSplitter((tool) => tools.has(tool))
   const parts = Array.from(pieces, (piece) => splitter.push(piece)).flat()
   return [...parts, ...splitter.end()]
 }
@@ -33,7 +35,7 @@ describe.each(modelOutputs.map((each, index) => ({ ...each, index })))(
 )
 
 test('of a call nothing is shown, at no time', () => {
-  const splitter = new ToolCallSplitter()
+  const splitter = new ToolCallSplitter((tool) => tools.has(tool))
   const output = 'Look:\n```json\n{"tool":"now","arguments":{}}\n```\nok'
   let shown = ''
   for (const char of output) {
@@ -44,7 +46,7 @@ test('of a call nothing is shown, at no time', () => {
 })
 
 test('text that can be no part of a call is given on at once', () => {
-  const splitter = new ToolCallSplitter()
+  const splitter = new ToolCallSplitter((tool) => tools.has(tool))
   const shown = ['so ', '{', '"a": ', '[', '1]} `', 'x` '].map((piece) =>
     readable(splitter.push(piece)),
   )

@@ -34,6 +34,12 @@ export class ToolCallSplitter {
   #object = new ObjectText()
   /** What stood before it. */
   #opening: Wrapping & { text: string } = { fence: false, array: false, text: '' }
+  readonly #isOffered: (tool: string) => boolean
+
+  /** `isOffered`: what names none of these tools is text. */
+  constructor(isOffered: (tool: string) => boolean) {
+    this.#isOffered = isOffered
+  }
 
   push(text: string): Piece[] {
     this.#held += text
@@ -45,7 +51,7 @@ export class ToolCallSplitter {
     const rest = this.#held
     const state = this.#state
     this.#held = ''
-    if (state === 'object') return [faultyCall(this.#object.text)]
+    if (state === 'object') return this.#whole(this.#object.text)
     return state === 'after' ? [] : textOf(rest)
   }
 
@@ -94,18 +100,23 @@ export class ToolCallSplitter {
     const rest = this.#object.take(this.#held)
     this.#held = rest ?? ''
     if (rest === undefined) return false
-    const { fence, array, text } = this.#opening
-    const call = readCall(this.#object.text)
-    if (call === undefined) {
-      yield* textOf(text + this.#object.text)
-      this.#state = 'text'
-    } else {
-      yield call
-      this.#state = 'after'
-      const open = this.#wrapping
-      this.#wrapping = { fence: fence || open.fence, array: array || open.array }
-    }
+    const { fence, array } = this.#opening
+    const [piece, ...more] = this.#whole(this.#object.text)
+    if (piece !== undefined) yield* [piece, ...more]
+    const isCall = piece?.type === 'tool-call'
+    const open = this.#wrapping
+    this.#state = isCall ? 'after' : 'text'
+    this.#wrapping = isCall
+      ? { fence: fence || open.fence, array: array || open.array }
+      : { fence: false, array: false }
     return true
+  }
+
+  /** A call, or the text that looked like one. */
+  #whole(json: string): Piece[] {
+    const call = readCall(json)
+    const isMeant = call?.type === 'tool-call' && (call.name === '' || this.#isOffered(call.name))
+    return isMeant ? [call] : textOf(this.#opening.text + json)
   }
 
   /** Drops what closes the fence or array after a call, or separates it from the next one. */
@@ -117,13 +128,16 @@ export class ToolCallSplitter {
     if (array && (rest.startsWith(',') || rest.startsWith(']'))) {
       if (rest.startsWith(']')) this.#wrapping = { fence, array: false }
       this.#held = rest.slice(1)
-    } else if (fence && rest.startsWith(FENCE)) {
+    } else if (fence && FENCE.startsWith(rest)) {
+      // Whether it closes the one that is open shows in what follows.
+      return false
+    } else if (fence && /^```\s/.test(rest)) {
       this.#wrapping = { fence: false, array }
       this.#held = rest.slice(FENCE.length)
-    } else if (fence && FENCE.startsWith(rest)) {
-      return false
     } else {
       this.#state = 'text'
+      // Only another call can stand within the same.
+      if (!rest.startsWith('{')) this.#wrapping = { fence: false, array: false }
     }
     return true
   }
@@ -149,8 +163,9 @@ function findOpening(text: string, at: number): Opening | 'maybe' | 'no' {
   }
   let fence = false
   if (text[next] === '`') {
-    const isFence = take(FENCE)
-    if (isFence !== true) return isFence === undefined ? 'maybe' : 'no'
+    if (!text.startsWith(FENCE, next)) return FENCE.startsWith(text.slice(next)) ? 'maybe' : 'no'
+    next += FENCE.length
+    // Its language stands in the same line.
     skip(/[A-Za-z_]{0,20}\s*/y)
     fence = true
   }

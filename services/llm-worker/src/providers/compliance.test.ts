@@ -173,6 +173,18 @@ describe.each(subjects)('$name', (subject) => {
     })
   })
 
+  test.each([
+    ['nothing', (): string => ''],
+    ['its head', (): string => wire.begin],
+  ])('an answer of which only %s came has failed', async (_, sent) => {
+    own.answer = (response) => {
+      sendEvents(response, sent())
+      response.end()
+    }
+    const error = { code: 'unavailable', message: `${name} broke off its answer` }
+    expect(await askOwn()).toMatchObject({ outcome: 'failed', content: [], error })
+  })
+
   test('a call in an answer that is cut is not taken for complete', async () => {
     own.answer = (response) => {
       begin(response, 'I look.')

@@ -1,3 +1,4 @@
+import { BusError } from '@mcp-host/contracts'
 import type { WorkerConfig } from '../config.ts'
 import { jsonToolModel } from '../json-tools/json-tool-model.ts'
 import type { Model } from '../model.ts'
@@ -7,6 +8,7 @@ import type { Provider } from '../settings/find-provider.ts'
 import { aiSdkModel } from './ai-sdk/ai-sdk-model.ts'
 import { systemClock } from './demo/clock.ts'
 import { demoModel } from './demo/demo-model.ts'
+import { estimateTokens } from './demo/usage.ts'
 import { providerKinds } from './kinds.ts'
 import { providerFetch } from './transport.ts'
 
@@ -28,9 +30,24 @@ export function createModel(provider: Provider, model: string, config: ModelConf
     )
   }
   const { timeouts, models } = provider
-  const punctual = timed(connectModel(provider, model, config), timeouts)
+  const spoken = connectModel(provider, model, config)
+  const punctual = timed(provider.type === 'ollama' ? limited(spoken) : spoken, timeouts)
   const hasTools = models[model]?.nativeTools ?? true
   return retried(hasTools ? punctual : jsonToolModel(punctual))
+}
+
+/** A model whose provider cuts off silently what is too long for it. */
+function limited(model: Model): Model {
+  const { provider, contextWindow = Infinity } = model
+  return {
+    ...model,
+    stream(request, options) {
+      const tokens = estimateTokens(request)
+      if (tokens <= contextWindow) return model.stream(request, options)
+      const message = `the conversation has about ${tokens} tokens, more than the ${contextWindow} that ${provider} is set to take`
+      throw new BusError('invalid', message, { reason: 'context-overflow' })
+    },
+  }
 }
 
 /** One model of a provider as it is. */

@@ -98,6 +98,27 @@ test('signatures of texts, thoughts and calls come back with their blocks', asyn
   ])
 })
 
+test('an answer that went wrong has failed, and one that was stopped says why', async () => {
+  const ends = async (finishReason: string) => {
+    own.answer = (response) => {
+      send(response, [{ text: 'half' }], finishReason)
+      response.end()
+    }
+    return await say()
+  }
+  expect(await ends('MALFORMED_FUNCTION_CALL')).toMatchObject({
+    outcome: 'failed',
+    error: { code: 'unavailable' },
+  })
+  for (const [reason, why] of [
+    ['MAX_TOKENS', 'the answer is as long as it may be'],
+    ['SAFETY', 'its content filter ended the answer'],
+  ] as const) {
+    const notices = [`gemini stopped before its end: ${why}`]
+    expect(await ends(reason)).toMatchObject({ outcome: 'completed', notices })
+  }
+})
+
 test('a wrong key is called that, though Gemini answers 400 to it', async () => {
   own.answer = (response) => {
     const details = [{ reason: 'API_KEY_INVALID' }]

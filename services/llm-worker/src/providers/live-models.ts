@@ -20,6 +20,8 @@ export class LiveModels implements Disposable {
   readonly #options: LiveModelsOptions
   #models: Models
   #watched = new DisposableStack()
+  /** One after the other: the last content counts. */
+  #reading = Promise.resolve()
 
   private constructor(options: LiveModelsOptions, models: Models, files: readonly string[]) {
     this.#options = options
@@ -45,7 +47,9 @@ export class LiveModels implements Disposable {
 
   #watch(files: readonly string[]): void {
     for (const file of files) {
-      const onChange = (): void => void this.#readAgain()
+      const onChange = (): void => {
+        this.#reading = this.#reading.then(() => this.#readAgain())
+      }
       this.#watched.use(watchFile(file, onChange, this.#options.onFailure))
     }
   }

@@ -53,6 +53,15 @@ describe('when nobody is named', () => {
     expect(models.get()).toMatchObject({ provider: 'demo' })
   })
 
+  test('a local one that is named without a model answers with the first it has', async () => {
+    lists('qwen3:8b')
+    const env = { LLM_PROVIDER: 'ollama', OLLAMA_BASE_URL: `${own.origin}/v1` }
+    expect((await modelsOf(env)).get()).toMatchObject({ provider: 'ollama', model: 'qwen3:8b' })
+    await expect(modelsOf({ LLM_PROVIDER: 'ollama' })).rejects.toThrow(
+      'ollama at http://127.0.0.1:1/v1 lists no model; start it, or name one: ollama/<model>',
+    )
+  })
+
   test('nobody looks for local ones when there is a key', async () => {
     await modelsOf({ GEMINI_API_KEY: KEY, OLLAMA_BASE_URL: `${own.origin}/v1` })
     expect(own.received).toEqual([])
@@ -71,7 +80,7 @@ describe('a model', () => {
     expect(() => models.get('parrot/1')).toThrow(
       'there is no provider "parrot"; there are xai, ollama, lmstudio, demo',
     )
-    expect(() => models.get('ollama')).toThrow('ollama has no default model; say ollama/<model>')
+    expect(() => models.get('ollama')).toThrow('ollama has no default model')
   })
 
   test('has the size that is set for it', async () => {

@@ -1,4 +1,5 @@
 import { BusError } from '@mcp-host/contracts'
+import { ConfigError } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
 import type { Model, StreamPart } from '../model.ts'
 import { withFallback } from '../resilience/with-fallback.ts'
@@ -12,6 +13,11 @@ import { listModels } from './list-models.ts'
 
 /** A local server that does not answer by then is not there. */
 const LOCAL_PATIENCE_MS = 300
+/** For one that is named. */
+const NAMED_PATIENCE_MS = 5_000
+
+/** So many are kept, with what is known of their failures. */
+const MAX_MODELS = 100
 
 /** The models that may answer. */
 export class Models {
@@ -57,14 +63,28 @@ export class Models {
     }
     const model = reference.slice(name.length + 1) || defaultModel(provider)
     if (model === undefined) {
-      throw new BusError('invalid', `${name} has no default model; say ${name}/<model>`)
+      throw new BusError(
+        'invalid',
+        `${name} has no default model; say ${name}/<model>, or set LLM_MODEL`,
+      )
     }
     const key = `${name}/${model}`
     const known = this.#models.get(key)
-    if (known !== undefined) return known
-    const made = createModel(provider, model, this.#config)
+    this.#models.delete(key)
+    const made = known ?? this.#create(provider, model)
     this.#models.set(key, made)
+    // Who asks chooses the name: those that were not asked for the longest time are forgotten.
+    const [oldest] = this.#models.keys()
+    if (this.#models.size > MAX_MODELS && oldest !== undefined) this.#models.delete(oldest)
     return made
+  }
+
+  #create(provider: Provider, model: string): Model {
+    const made = createModel(provider, model, this.#config)
+    const { name, models } = provider
+    const isKnown = model in models || model === defaultModel(provider)
+    const isNamed = [this.#default, ...this.#settings.fallback].includes(`${name}/${model}`)
+    return isKnown || isNamed ? made : { ...made, countedAs: { provider: name, model: 'other' } }
   }
 }
 
@@ -81,10 +101,28 @@ function announced(notice: string, model: Model): Model {
 
 /** The models of these settings; who answers when nobody is named may be a server found on this machine. */
 export async function createModels(settings: LlmSettings, config: WorkerConfig): Promise<Models> {
-  const standard = settings.default ?? (await findLocal(settings)) ?? 'demo'
-  const models = new Models(settings, config, standard)
-  for (const reference of [standard, ...settings.fallback]) models.get(reference)
+  const named = (reference: string): Promise<string> => withModel(settings, reference)
+  const standard = await named(settings.default ?? (await findLocal(settings)) ?? 'demo')
+  const fallback = await Promise.all(settings.fallback.map(named))
+  const models = new Models({ ...settings, fallback }, config, standard)
+  try {
+    models.get()
+  } catch (error) {
+    throw new ConfigError([BusError.from(error).message])
+  }
   return models
+}
+
+/** Of a provider on this machine that is named without a model: the first that it has. */
+async function withModel({ providers }: LlmSettings, reference: string): Promise<string> {
+  const provider = providers.get(reference)
+  const isOpen = provider !== undefined && defaultModel(provider) === undefined
+  if (!isOpen || providerTypes[provider.type].isLocal !== true) return reference
+  const signal = AbortSignal.timeout(NAMED_PATIENCE_MS)
+  const [first] = await listModels(provider, { signal }).catch(() => [])
+  if (first !== undefined) return `${reference}/${first}`
+  const message = `${reference} at ${provider.baseUrl} lists no model; start it, or name one: ${reference}/<model>`
+  throw new ConfigError([message])
 }
 
 function defaultModel({ type, model, models }: Provider): string | undefined {

@@ -8,12 +8,5 @@ export const openai: ProviderKind = {
   contextWindow: 200_000,
   connect: ({ apiKey, baseUrl, fetch }) => createOpenAI({ apiKey, baseURL: baseUrl, fetch }),
   // Nothing is kept there: reasoning comes encrypted, and goes back with the conversation.
-  providerOptions: {
-    openai: {
-      store: false,
-      include: ['reasoning.encrypted_content'],
-      reasoningSummary: 'auto',
-      strictJsonSchema: false,
-    },
-  },
+  providerOptions: { openai: { store: false, reasoningSummary: 'auto', strictJsonSchema: false } },
 }

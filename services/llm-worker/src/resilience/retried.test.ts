@@ -83,21 +83,44 @@ test('a reader who leaves ends the answer', async () => {
   expect(model.left).toBe(1)
 })
 
-test('who fails again and again is left alone, and asked once after a while', async () => {
-  const fake = new FakeModel('p', ...Array.from({ length: 6 }, () => [away]), answer)
+test('who fails again and again is left alone, and asked by one after a while', async () => {
+  const fake = new FakeModel('p', ...Array.from({ length: 18 }, () => [away]), answer)
   const model = retried(fake)
-  await run(model)
-  const { error } = await run(model, 2_000)
-  // The fifth in a row was the last.
-  expect(fake.asked).toBe(5)
-  const message = 'p failed again and again and is left alone for a while'
-  expect(error).toMatchObject({ code: 'unavailable', message })
-  expect((await run(model, 2_000)).error).toMatchObject({ message })
-  expect(fake.asked).toBe(5)
-  await vi.advanceTimersByTimeAsync(15_000)
-  expect((await run(model, 2_000)).error).toMatchObject({ message })
-  expect(fake.asked).toBe(6)
-  await vi.advanceTimersByTimeAsync(15_000)
+  for (let request = 0; request < 5; request++) await run(model, 2_000)
+  // Each is asked three times; the fifth in a row was the last.
+  expect(fake.asked).toBe(15)
+  const message = 'p answered 503; it is left alone for a while'
+  expect((await run(model, 10)).error).toMatchObject({ code: 'unavailable', message, cause: away })
+  expect(fake.asked).toBe(15)
+  await vi.advanceTimersByTimeAsync(3_000)
+  const probe = read(model)
+  // Nobody waits for who finds out.
+  expect((await run(model, 10)).error).toMatchObject({ message })
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect((await probe).error).toBe(away)
+  expect(fake.asked).toBe(18)
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(await run(model)).toEqual({ parts: answer, error: undefined })
+  expect(await run(model)).toEqual({ parts: answer, error: undefined })
+})
+
+test('who is to find out and gives up says nothing about the model', async () => {
+  const fake = new FakeModel(
+    'p',
+    ...Array.from({ length: 15 }, () => [away]),
+    [60_000, ...answer],
+    answer,
+  )
+  const model = retried(fake)
+  for (let request = 0; request < 5; request++) await run(model, 2_000)
+  await vi.advanceTimersByTimeAsync(3_000)
+  const cancel = new AbortController()
+  const probe = read(model, cancel.signal)
+  await vi.advanceTimersByTimeAsync(10)
+  cancel.abort()
+  expect((await probe).error).toMatchObject({ name: 'AbortError' })
+  expect((await run(model, 10)).error).toMatchObject({ code: 'unavailable' })
+  await vi.advanceTimersByTimeAsync(3_000)
   expect(await run(model)).toEqual({ parts: answer, error: undefined })
 })
 

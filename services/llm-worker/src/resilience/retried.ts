@@ -1,6 +1,5 @@
 import { BusError } from '@mcp-host/contracts'
-import type { CircuitBreakerPolicy } from 'cockatiel'
-import { circuitBreaker, ConsecutiveBreaker, handleWhen, isBrokenCircuitError } from 'cockatiel'
+import { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } from 'cockatiel'
 import type { Model, StreamPart } from '../model.ts'
 import { ProviderError } from '../provider-error.ts'
 import { sleep } from './sleep.ts'
@@ -10,45 +9,63 @@ const RETRIES = 2
 const FIRST_PAUSE_MS = 300
 /** Who asks for a longer pause is not waited for: somebody else may answer. */
 const MAX_PAUSE_MS = 5_000
-/** After so many failures in a row it is left alone for a while. */
+/** After so many requests in a row that failed it is left alone for a while, */
 const FAILURES = 5
-const REST_MS = 15_000
+/** shorter than a turn goes on trying. */
+const REST_MS = 3_000
 
 /**
  * A model that is asked again when it fails before it wrote anything, and left alone for a while when it
- * keeps failing.
+ * keeps failing; then one request finds out whether it is back.
  */
 export function retried(model: Model): Model {
   const breaker = circuitBreaker(handleWhen(isOutage), {
     breaker: new ConsecutiveBreaker(FAILURES),
     halfOpenAfter: REST_MS,
   })
+  let lastFailure: unknown
+  let restsUntil = 0
+  breaker.onBreak(() => {
+    restsUntil = Date.now() + REST_MS
+  })
   return {
     ...model,
     async *stream(request, { signal }): AsyncGenerator<StreamPart> {
-      const parts = await begin(breaker, model.provider, signal, () =>
-        firstOf(model.stream(request, { signal })),
-      )
-      yield* parts
+      // Asked here, since the breaker lets others wait for the one that finds out.
+      const isResting = breaker.state === CircuitState.Open && Date.now() < restsUntil
+      if (isResting || breaker.state === CircuitState.HalfOpen) throw resting(lastFailure)
+      const findsOut = breaker.state !== CircuitState.Closed
+      const ask = async (): Promise<AsyncIterable<StreamPart>> => {
+        try {
+          return await begin(() => firstOf(model.stream(request, { signal })), signal)
+        } catch (error) {
+          if (!signal.aborted) lastFailure = error
+          // Who gives up finds out nothing.
+          else if (findsOut) throw new BusError('unavailable', 'not wanted any more')
+          throw error
+        }
+      }
+      try {
+        yield* await breaker.execute(ask)
+      } catch (error) {
+        signal.throwIfAborted()
+        throw error
+      }
     },
   }
 }
 
-async function begin<T>(
-  breaker: CircuitBreakerPolicy,
-  provider: string,
-  signal: AbortSignal,
-  ask: () => Promise<T>,
-): Promise<T> {
+function resting(failure: unknown): BusError {
+  const { message } = BusError.from(failure)
+  return new BusError('unavailable', `${message}; it is left alone for a while`, { cause: failure })
+}
+
+async function begin<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
-      return await breaker.execute(ask)
+      return await ask()
     } catch (error) {
       signal.throwIfAborted()
-      if (isBrokenCircuitError(error)) {
-        const message = `${provider} failed again and again and is left alone for a while`
-        throw new BusError('unavailable', message)
-      }
       const pauseMs = pauseAfter(error, failures)
       if (pauseMs === undefined) throw error
       await sleep(pauseMs, signal)

@@ -62,6 +62,21 @@ test('a conversation that is too long is shortened, not given to another', async
   expect(other.asked).toBe(0)
 })
 
+test('who cannot read all of it does not stand in', async () => {
+  const small = Object.assign(new FakeModel('b', [said('no'), end]), { contextWindow: 10 })
+  const other = new FakeModel('c', [said('yes'), end])
+  const long = { messages: [{ role: 'user' as const, text: 'x'.repeat(100) }], tools: [] }
+  const failure = away('a')
+  const asked = async (...others: FakeModel[]) => {
+    const model = withFallback(new FakeModel('a', [failure]), others)
+    const { signal } = new AbortController()
+    return await Array.fromAsync(model.stream(long, { signal }))
+  }
+  expect(await asked(small, other)).toEqual([...notice('a', 'c'), said('yes'), end])
+  await expect(asked(small)).rejects.toBe(failure)
+  expect(small.asked).toBe(0)
+})
+
 test('what is cancelled is asked of nobody else', async () => {
   const cancel = new AbortController()
   const other = new FakeModel('b', [said('other'), end])

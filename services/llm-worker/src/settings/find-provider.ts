@@ -31,7 +31,8 @@ export function findProvider(
   }
   const info = providerTypes[type]
   const prefix = name.toUpperCase().replaceAll('-', '_')
-  const keyName = apiKeyEnv ?? info.keyEnv ?? `${prefix}_API_KEY`
+  // The usual key is for the usual address only.
+  const keyName = apiKeyEnv ?? (name === type ? info.keyEnv : undefined) ?? `${prefix}_API_KEY`
   const found =
     apiKeyFile === undefined ? keyFromEnvironment(keyName, env) : keyFromFile(apiKeyFile)
   if (found === undefined && (apiKeyEnv ?? info.keyEnv) !== undefined) {

@@ -97,8 +97,12 @@ describe('by the environment', () => {
       'LLM_MODEL has no effect on the demo model; set LLM_PROVIDER or a key as well',
     ],
     [
-      { LLM_PROVIDER: 'openai', OPENAI_API_KEY_FILE: '/nowhere/key' },
-      'the provider openai the file of its key, /nowhere/key, does not exist',
+      { OPENAI_API_KEY_FILE: '/nowhere/key' },
+      'the provider openai has a faulty key: the file /nowhere/key does not exist',
+    ],
+    [
+      { OPENAI_API_KEY: 'one\ntwo' },
+      'the provider openai has a faulty key: OPENAI_API_KEY has characters that no key can have',
     ],
   ])('%j is refused with what to do', (env, problem) => {
     expect(problems(env)).toEqual([problem])
@@ -160,6 +164,11 @@ describe('by llm.json', () => {
       'a key in it',
       { providers: { openai: { apiKey: KEY } } },
       'llm.json: providers.openai: Unrecognized key: "apiKey"',
+    ],
+    [
+      'a usual key for another address',
+      { providers: { work: { type: 'openai', baseUrl: 'https://llm.example.com/v1' } } },
+      'llm.json: providers.work: needs WORK_API_KEY, or WORK_API_KEY_FILE, to be set',
     ],
     [
       'a provider of no kind',

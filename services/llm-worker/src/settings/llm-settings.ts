@@ -3,7 +3,9 @@ import type { WorkerConfig } from '../config.ts'
 import type { Provider } from './find-provider.ts'
 import { findProvider } from './find-provider.ts'
 import { ProviderType } from './llm-file.ts'
+import { providerTypes } from './provider-types.ts'
 import type { Environment } from './read-key.ts'
+import { KeyError } from './read-key.ts'
 import { readLlmFile } from './read-llm-file.ts'
 
 /** Who may answer. */
@@ -39,8 +41,10 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       if (own[name] !== undefined) problems.push(`${llmConfig}: providers.${name}: ${message}`)
-      // Else nothing is wrong, unless it is to answer.
-      else if (named.includes(name)) problems.push(`the provider ${name} ${message}`)
+      // Else nothing is wrong that nobody wants, unless it was meant to be there.
+      else if (error instanceof KeyError || named.includes(name)) {
+        problems.push(`the provider ${name} ${message}`)
+      }
     }
   }
   for (const name of named) {
@@ -48,9 +52,13 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     const known = Array.from(providers.keys()).join(', ')
     problems.push(`there is no provider "${name}"; there are ${known}`)
   }
-  const keyed = Array.from(providers.values()).find(({ apiKey }) => apiKey !== undefined)
+  const keyed = Array.from(providers.values()).find(
+    ({ type, apiKey, ...each }) =>
+      apiKey !== undefined &&
+      (each.model !== undefined || providerTypes[type].keyEnv !== undefined),
+  )
   const chosen = provider ?? keyed?.name
-  if (model !== undefined && (chosen ?? 'demo') === 'demo') {
+  if (model !== undefined && (file?.default ?? chosen ?? 'demo') === 'demo') {
     problems.push('LLM_MODEL has no effect on the demo model; set LLM_PROVIDER or a key as well')
   }
   if (problems.length > 0) throw new ConfigError(problems)

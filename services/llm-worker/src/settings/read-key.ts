@@ -3,6 +3,15 @@ import { Secret } from '@mcp-host/service'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** A key is there and of no use. */
+export class KeyError extends Error {
+  override readonly name = 'KeyError'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(`has a faulty key: ${message}`, options)
+  }
+}
+
 /** A key, and the file it came from. */
 export interface FoundKey {
   readonly key: Secret
@@ -14,13 +23,13 @@ export interface FoundKey {
  * its name points to.
  */
 export function keyFromEnvironment(name: string, env: Environment): FoundKey | undefined {
-  const value = env[name] ?? ''
-  if (value !== '') return { key: new Secret(value) }
+  const value = (env[name] ?? '').trim()
+  if (value !== '') return { key: checked(value, name) }
   const file = env[`${name}_FILE`] ?? ''
   return file === '' ? undefined : keyFromFile(file)
 }
 
-/** The key a file has and nothing else. Throws an error that says what is wrong with the file. */
+/** The key a file has and nothing else. Throws `KeyError`. */
 export function keyFromFile(file: string): FoundKey {
   let text: string
   try {
@@ -28,8 +37,14 @@ export function keyFromFile(file: string): FoundKey {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
-    throw new Error(`the file of its key, ${file}, ${reason}`, { cause: error })
+    throw new KeyError(`the file ${file} ${reason}`, { cause: error })
   }
-  if (text === '') throw new Error(`the file of its key, ${file}, is empty`)
-  return { key: new Secret(text), file }
+  if (text === '') throw new KeyError(`the file ${file} is empty`)
+  return { key: checked(text, `the file ${file}`), file }
+}
+
+/** Other characters cannot be sent, and would show in the error that says so. */
+function checked(key: string, where: string): Secret {
+  if (/^[\x21-\x7E]+$/.test(key)) return new Secret(key)
+  throw new KeyError(`${where} has characters that no key can have`)
 }

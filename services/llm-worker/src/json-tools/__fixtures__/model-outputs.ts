@@ -74,6 +74,18 @@ const several: readonly ModelOutput[] = [
   },
 ]
 
+/** What follows a call and looks like what closes it. */
+const followed: readonly ModelOutput[] = [
+  {
+    output: `\`\`\`json\n${weather} // now\n\`\`\`\nand ${weather}\n\`\`\`python\nprint()\n\`\`\``,
+    expected: [OSLO, '// now\n```\nand ', OSLO, '```python\nprint()\n```'],
+  },
+  {
+    output: `\`\`\`json\n${weather}\n\`\`\`json\n${search}\n\`\`\``,
+    expected: [OSLO, QUERY],
+  },
+]
+
 const texts = [
   'Plain words.',
   '',
@@ -86,6 +98,8 @@ const texts = [
   'It ends with {"tool"',
   'It ends with a fence ```json\n',
   '{"tool":3,"arguments":{}} is no call',
+  'Store it as {"tool":"hammer","price":3} in the file.',
+  'Of {"tool":"hammer", nothing',
   '{"arguments":{}} neither',
   '[{"a":1}, {"b":2}]',
   '数学 {x | x ∈ ℝ} 👩‍👩‍👧 [✓]',
@@ -116,7 +130,13 @@ const faulty: readonly ModelOutput[] = [
   },
 ]
 
-export const modelOutputs: readonly ModelOutput[] = [...framed, ...several, ...texts, ...faulty]
+export const modelOutputs: readonly ModelOutput[] = [
+  ...framed,
+  ...several,
+  ...followed,
+  ...texts,
+  ...faulty,
+]
 
 /** The parts as they are expected, texts that follow each other joined. */
 export function readable(parts: readonly StreamPart[]): Expected {

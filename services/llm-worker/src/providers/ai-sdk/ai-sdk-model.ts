@@ -14,6 +14,12 @@ import { toPrompt } from './prompt.ts'
 import { refusedTool, toTools } from './tools.ts'
 import { toUsage } from './usage.ts'
 
+/** Why an answer that is fine as far as it goes may not be all. */
+const STOPPED: Partial<Record<LanguageModelV4FinishReason['unified'], string>> = {
+  length: 'the answer is as long as it may be',
+  'content-filter': 'its content filter ended the answer',
+}
+
 /** So many tools that a provider refuses are left out before the request counts as refused. */
 const MAX_REFUSED = 5
 
@@ -50,15 +56,26 @@ export function aiSdkModel(
       }
       try {
         const { stream, refused } = await start(language, options, tools)
-        for (const { tool, reason } of [...leftOut, ...refused]) {
-          yield { type: 'notice', text: `${provider} does not get the tool ${tool}: ${reason}` }
-        }
+        // Told with the first part that comes: until then the answer has not begun.
+        const notices = [...leftOut, ...refused].map(
+          ({ tool, reason }) => `${provider} does not get the tool ${tool}: ${reason}`,
+        )
         const block: OpenBlock = {}
+        let end: LanguageModelV4FinishReason | undefined
         for await (const part of stream) {
-          if (part.type === 'finish' && isCut(part.finishReason)) {
-            throw new BusError('unavailable', `${provider} broke off its answer`)
+          if (part.type === 'finish') {
+            end = part.finishReason
+            if (isCut(end)) break
+            const reason = STOPPED[end.unified]
+            if (reason !== undefined) notices.push(`${provider} stopped before its end: ${reason}`)
           }
-          yield* toStreamParts(part, block)
+          for (const each of toStreamParts(part, block)) {
+            for (const text of notices.splice(0)) yield { type: 'notice', text }
+            yield each
+          }
+        }
+        if (end === undefined || isCut(end)) {
+          throw new BusError('unavailable', `${provider} broke off its answer`)
         }
       } catch (error) {
         signal.throwIfAborted()
@@ -68,9 +85,10 @@ export function aiSdkModel(
   }
 }
 
-/** Whether a stream ended without saying why: packages take that for an end like any other. */
+/** Whether an answer is not what the model meant to say: packages take that for an end like any other. */
 function isCut({ unified, raw }: LanguageModelV4FinishReason): boolean {
-  return unified === 'interrupted' || (unified === 'other' && raw === undefined)
+  const isSilent = unified === 'other' && raw === undefined
+  return unified === 'interrupted' || unified === 'error' || isSilent
 }
 
 /** Begins an answer, without the tools that the provider refuses. */

@@ -64,6 +64,20 @@ test('what refers to itself may be anything the second time', () => {
   })
 })
 
+test('references may go through lists, and values are no schemas', () => {
+  const a = { anyOf: [{ type: 'string' }, { type: 'number' }], default: { $id: 'x', $ref: '#/no' } }
+  const schema = { type: 'object', properties: { a, b: { $ref: '#/properties/a/anyOf/1' } } }
+  const properties = { a, b: { type: 'number' } }
+  expect(portableSchema(schema)).toEqual({ type: 'object', properties })
+})
+
+test('properties of alternatives at the root are properties of all', () => {
+  const part = (key: string) => ({ properties: { [key]: { type: 'string' } }, required: [key] })
+  const schema = { $ref: '#/$defs/r', $defs: { r: { allOf: [part('a')], oneOf: [part('b')] } } }
+  const properties = { a: { type: 'string' }, b: { type: 'string' } }
+  expect(portableSchema(schema)).toEqual({ type: 'object', properties })
+})
+
 test('alternatives are left out at the root only, where providers refuse them', () => {
   const either = [{ type: 'string' }, { type: 'number' }]
   const schema = {

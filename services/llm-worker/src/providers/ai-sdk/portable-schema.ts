@@ -1,9 +1,11 @@
 /** What providers refuse or do not know, and what is not needed once references are resolved. */
 const DROPPED = new Set(['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions'])
 /** Providers want a plain object at the root. */
-const DROPPED_AT_ROOT = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else'])
+const AT_ROOT = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else'])
 /** What these have are names of properties, whatever they look like. */
 const NAMED = new Set(['properties', 'patternProperties'])
+/** What these have are no schemas. */
+const VALUES = new Set(['default', 'const', 'enum', 'examples'])
 /** Schemas whose references resolve to more are of no use to a model. */
 const MAX_NODES = 5_000
 
@@ -33,16 +35,25 @@ export function portableSchema(schema: Schema): Record<string, unknown> {
     Object.fromEntries(
       Object.entries(value)
         .filter(([key]) => !DROPPED.has(key))
-        .map(([key, each]) => [key, NAMED.has(key) ? copyNamed(each, open) : copy(each, open)]),
+        .map(([key, each]) => {
+          if (VALUES.has(key)) return [key, each]
+          return [key, NAMED.has(key) ? copyNamed(each, open) : copy(each, open)]
+        }),
     )
   const copyNamed = (value: unknown, open: readonly string[]): unknown =>
     isSchema(value)
       ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copy(each, open)]))
       : value
 
-  const root = Object.entries(schema).filter(([key]) => !DROPPED_AT_ROOT.has(key))
-  const { properties = {}, ...rest } = copy(Object.fromEntries(root), []) as Schema
-  return { ...rest, type, properties }
+  return plain(copy({ type, ...schema }, []) as Schema)
+}
+
+/** A root without alternatives: it has the properties of all of them, and which are needed is said by no one. */
+function plain(root: Schema): Record<string, unknown> {
+  const rest = Object.fromEntries(Object.entries(root).filter(([key]) => !AT_ROOT.has(key)))
+  const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => root[key] ?? []).filter(isSchema)
+  const properties = [...parts, root].map((each) => each['properties']).filter(isSchema)
+  return { ...rest, properties: Object.assign({}, ...properties) as Schema }
 }
 
 function resolve(root: Schema, reference: string): Schema {
@@ -50,7 +61,11 @@ function resolve(root: Schema, reference: string): Schema {
   let found: unknown = empty === '#' ? root : undefined
   for (const key of keys) {
     const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
-    found = isSchema(found) && Object.hasOwn(found, name) ? found[name] : undefined
+    const inner = found as Schema
+    found =
+      typeof found === 'object' && found !== null && Object.hasOwn(found, name)
+        ? inner[name]
+        : undefined
   }
   if (isSchema(found)) return found
   throw new Error(`the schema of its arguments refers to "${reference}", which is not in it`)

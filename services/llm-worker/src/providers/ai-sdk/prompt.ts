@@ -4,7 +4,10 @@ import type { ModelRequest } from '../../model.ts'
 
 /** The conversation as the SDK wants it. `own`: under that name stands what the provider itself sealed. */
 export function toPrompt({ system, messages }: ModelRequest, own: string): LanguageModelV4Prompt {
-  const prompt = messages.map((message) => toMessage(message, own))
+  const prompt = messages
+    .map((message) => toMessage(message, own))
+    // All of it may have been for somebody else.
+    .filter(({ role, content }) => role !== 'assistant' || content.length > 0)
   return system === undefined ? prompt : [{ role: 'system', content: system }, ...prompt]
 }
 
@@ -41,7 +44,10 @@ function toPart(block: ContentBlock, own: string): AssistantPart[] {
     case 'reasoning':
       return sealed === undefined ? [] : [{ type: 'reasoning', text: block.text, ...back }]
     case 'tool-call': {
-      const { id, name, arguments: input } = block
+      const { id, name, arguments: given } = block
+      // Providers want an object, also for what the model wrote wrongly.
+      const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+      const input = isObject ? given : { rawInvalidInput: given }
       return [{ type: 'tool-call', toolCallId: id, toolName: name, input, ...back }]
     }
     default:
