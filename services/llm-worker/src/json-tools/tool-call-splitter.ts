@@ -51,7 +51,7 @@ export class ToolCallSplitter {
     const rest = this.#held
     const state = this.#state
     this.#held = ''
-    if (state === 'object') return this.#whole(this.#object.text)
+    if (state === 'object') return [this.#whole(this.#object.text)]
     return state === 'after' ? [] : textOf(rest)
   }
 
@@ -101,9 +101,9 @@ export class ToolCallSplitter {
     this.#held = rest ?? ''
     if (rest === undefined) return false
     const { fence, array } = this.#opening
-    const [piece, ...more] = this.#whole(this.#object.text)
-    if (piece !== undefined) yield* [piece, ...more]
-    const isCall = piece?.type === 'tool-call'
+    const piece = this.#whole(this.#object.text)
+    yield piece
+    const isCall = piece.type === 'tool-call'
     const open = this.#wrapping
     this.#state = isCall ? 'after' : 'text'
     this.#wrapping = isCall
@@ -113,10 +113,10 @@ export class ToolCallSplitter {
   }
 
   /** A call, or the text that looked like one. */
-  #whole(json: string): Piece[] {
+  #whole(json: string): Piece {
     const call = readCall(json)
     const isMeant = call?.type === 'tool-call' && (call.name === '' || this.#isOffered(call.name))
-    return isMeant ? [call] : textOf(this.#opening.text + json)
+    return isMeant ? call : { type: 'text-delta', text: this.#opening.text + json }
   }
 
   /** Drops what closes the fence or array after a call, or separates it from the next one. */

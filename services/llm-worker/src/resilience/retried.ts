@@ -1,5 +1,11 @@
 import { BusError } from '@mcp-host/contracts'
-import { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } from 'cockatiel'
+import {
+  circuitBreaker,
+  CircuitState,
+  ConsecutiveBreaker,
+  handleWhen,
+  isBrokenCircuitError,
+} from 'cockatiel'
 import type { Model, StreamPart } from '../model.ts'
 import { ProviderError } from '../provider-error.ts'
 import { sleep } from './sleep.ts'
@@ -24,16 +30,11 @@ export function retried(model: Model): Model {
     halfOpenAfter: REST_MS,
   })
   let lastFailure: unknown
-  let restsUntil = 0
-  breaker.onBreak(() => {
-    restsUntil = Date.now() + REST_MS
-  })
   return {
     ...model,
     async *stream(request, { signal }): AsyncGenerator<StreamPart> {
       // Asked here, since the breaker lets others wait for the one that finds out.
-      const isResting = breaker.state === CircuitState.Open && Date.now() < restsUntil
-      if (isResting || breaker.state === CircuitState.HalfOpen) throw resting(lastFailure)
+      if (breaker.state === CircuitState.HalfOpen) throw resting(lastFailure)
       const findsOut = breaker.state !== CircuitState.Closed
       const ask = async (): Promise<AsyncIterable<StreamPart>> => {
         try {
@@ -49,7 +50,7 @@ export function retried(model: Model): Model {
         yield* await breaker.execute(ask)
       } catch (error) {
         signal.throwIfAborted()
-        throw error
+        throw isBrokenCircuitError(error) ? resting(lastFailure) : error
       }
     },
   }

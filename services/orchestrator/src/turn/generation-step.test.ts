@@ -21,6 +21,7 @@ const generation = { id: generationId(session, 1) } as Generation
 
 /** Nothing comes into the log meanwhile, and no worker answers. */
 async function watch(): Promise<unknown> {
+  // Here and below only what watching uses.
   const deps = {
     bus: {
       async call() {
