@@ -165,6 +165,21 @@ describe('reading', () => {
     expect(await bus.sessions.read(session, 0)).toHaveLength(500)
   })
 
+  test.each([1, 3, 4, 9])(
+    'gives all up to the %i. entry when that is known to be there',
+    async (count) => {
+      const session = newSessionId()
+      const seqs: number[] = []
+      for (let index = 0; index < 10; index++) {
+        seqs.push((await append(session, said(`${index}`), `${index}`)).seq)
+      }
+      const through = seqs[count - 1] ?? 0
+      const read = (await bus.sessions.read(session, 0, { through })).map(({ seq }) => seq)
+      expect(read.slice(0, count)).toEqual(seqs.slice(0, count))
+      expect(read).toEqual(seqs.slice(0, read.length))
+    },
+  )
+
   test('gives no more than is asked for, from the front', async () => {
     const session = newSessionId()
     const seqs: number[] = []

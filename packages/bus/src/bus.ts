@@ -98,7 +98,7 @@ export interface AppendOptions {
 export interface ReadOptions {
   /**
    * What is known to be stored: the answer waits until it can be read, for a replica of the broker may
-   * lag. `unavailable` when it cannot in 30 s.
+   * lag. `unavailable` when it cannot in 30 s. What was stored after it may be left out.
    */
   readonly through?: number
   /** At most so many, the first ones. */

@@ -32,6 +32,11 @@ export function parseNatsUrl(
   return pass === '' ? { servers, token: user } : { servers, user, pass }
 }
 
+/** Begins the subjects to which answers to this process come. */
+export function inboxPrefix(name: string): string {
+  return `_INBOX_${name}`
+}
+
 /**
  * A connection that outlives broker restarts. Throws `unavailable` when there is no broker to begin with,
  * `denied` when it refuses us, `invalid` when it is too old or has no JetStream.
@@ -44,7 +49,7 @@ export async function connectNats(url: string, name: string): Promise<NatsConnec
     connection = await NatsConnectionImpl.connect({
       ...options,
       name,
-      inboxPrefix: `_INBOX_${name}`,
+      inboxPrefix: inboxPrefix(name),
       maxReconnectAttempts: -1,
       reconnectTimeWait: 250,
       pingInterval: 10_000,

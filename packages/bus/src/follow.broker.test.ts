@@ -4,17 +4,18 @@ import {
   generationId,
   liveLogSubjects,
   newSessionId,
+  shardOf,
   textDelta,
 } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { errors } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimed, envelope, said, started } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
 import type { Bus } from './bus.ts'
 import { connectNats } from './connect.ts'
-import { isNoResponders } from './nats-error.ts'
 
 let broker: Broker
 let bus: Bus
@@ -53,12 +54,13 @@ async function isHeard(subject: string): Promise<boolean> {
     await outside.request(subject, '', { timeout: 300 })
     return true
   } catch (error) {
-    return !isNoResponders(error)
+    return !(error instanceof errors.RequestError && error.isNoResponders())
   }
 }
 
 const liveSubject = (session: SessionId) => liveLogSubjects(session).replace('>', 'in.msg')
-const deltaSubject = (session: SessionId) => fillSubject(textDelta.subject, { session })
+const deltaSubject = (session: SessionId) =>
+  fillSubject(textDelta.subject, { session, shard: shardOf(session) })
 
 describe('following a session', () => {
   test('gives all that is stored after the cursor, says so, then gives what comes', async () => {
@@ -204,7 +206,7 @@ describe('text as it is written', () => {
     ]
     await eventually(() => [plain, one, two].every(({ caughtUp }) => caughtUp > 0))
     for (let offset = 0; offset < 50; offset++) {
-      writer.emit(textDelta, { session }, delta(session, offset))
+      writer.emit(textDelta, { session, shard: shardOf(session) }, delta(session, offset))
     }
     const seq = await append(session, said('end'))
     await eventually(() => [plain, one, two].every(({ entries }) => entries.length === 1))
@@ -247,7 +249,7 @@ test('following goes on where it was when the broker was killed and started agai
     await append(session, said(`after ${round}`), author)
     await eventually(() => follower.entries.length === 1 + 4 * round, { limitMs: 8_000 })
   }
-  author.emit(textDelta, { session }, delta(session, 0))
+  author.emit(textDelta, { session, shard: shardOf(session) }, delta(session, 0))
   await eventually(() => follower.deltas.length === 1)
   await follower.stop()
   expect(follower.seqs).toEqual((await author.sessions.read(session, 0)).map(({ seq }) => seq))

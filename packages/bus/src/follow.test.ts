@@ -16,12 +16,8 @@ function fakeSource() {
   let onEntry: (entry: LogEntry, previous: number) => void = () => {}
   let onDelta: (delta: TextDelta) => void = () => {}
   const source: SessionSource = {
-    listen: (given) => {
-      onEntry = given
-      return { [Symbol.dispose]: () => {} }
-    },
-    listenDeltas: (given) => {
-      onDelta = given
+    listen: (...given) => {
+      ;[onEntry, onDelta] = given
       return { [Symbol.dispose]: () => {} }
     },
     read: async (after) => log.filter(({ seq }) => seq > after),
@@ -53,7 +49,7 @@ test('a reader that pauses costs no more than its queue, and misses no entry', a
   const { source, read, store, write } = fakeSource()
   using hub = new SessionHub(source)
   const stop = new AbortController()
-  const options = { after: 0, deltas: true, signal: stop.signal }
+  const options = { after: 0, signal: stop.signal }
   const items = followSession(hub, read, options)
   expect((await items.next()).value).toEqual({ type: 'caught-up' })
   for (let index = 1; index <= 5_000; index++) {
@@ -73,7 +69,7 @@ test('a reader that pauses costs no more than its queue, and misses no entry', a
 test('nor does it when what comes is long', async () => {
   const { source, read, store, write } = fakeSource()
   using hub = new SessionHub(source)
-  const options = { after: 0, deltas: true, signal: new AbortController().signal }
+  const options = { after: 0, signal: new AbortController().signal }
   const items = followSession(hub, read, options)
   await items.next()
   const piece = 'x'.repeat(100_000)
@@ -91,7 +87,7 @@ test('nothing more is given once the signal has come, whatever is in the queue',
   const { source, read, store } = fakeSource()
   using hub = new SessionHub(source)
   const stop = new AbortController()
-  const options = { after: 0, deltas: false, signal: stop.signal }
+  const options = { after: 0, signal: stop.signal }
   const items = followSession(hub, read, options)
   await items.next()
   for (let seq = 1; seq <= 10; seq++) store(seq)
@@ -105,7 +101,7 @@ test('a reader that waits is let go as soon as the signal comes', async () => {
   const { source, read } = fakeSource()
   using hub = new SessionHub(source)
   const stop = new AbortController()
-  const options = { after: 0, deltas: false, signal: stop.signal }
+  const options = { after: 0, signal: stop.signal }
   const items = followSession(hub, read, options)
   await items.next()
   const waiting = items.next()
@@ -117,7 +113,7 @@ test('a reader that waits is let go as soon as the signal comes', async () => {
 test('a reader that missed the end of its session learns that it was deleted', async () => {
   const { source, read, store, purge } = fakeSource()
   using hub = new SessionHub(source)
-  const options = { after: 0, deltas: false, signal: new AbortController().signal }
+  const options = { after: 0, signal: new AbortController().signal }
   const items = followSession(hub, read, options)
   await items.next()
   store(1)
@@ -132,7 +128,7 @@ test('a long log is read page by page', async () => {
   const { source, read, store, pages } = fakeSource()
   for (let seq = 1; seq <= 250; seq++) store(seq)
   using hub = new SessionHub(source)
-  const options = { after: 0, deltas: false, signal: new AbortController().signal }
+  const options = { after: 0, signal: new AbortController().signal }
   const seqs: number[] = []
   for await (const item of followSession(hub, read, options)) {
     if (item.type !== 'entry') break

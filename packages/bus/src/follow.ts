@@ -17,7 +17,7 @@ const PAGE = 100
 export async function* followSession(
   hub: SessionHub,
   read: (after: number, options: { through: number; limit: number }) => Promise<LogEntry[]>,
-  { after, deltas, signal }: { after: number; deltas: boolean; signal: AbortSignal },
+  { after, signal }: { after: number; signal: AbortSignal },
 ): AsyncGenerator<FollowItem> {
   let queue: FollowItem[] = []
   let overflowed = false
@@ -33,10 +33,7 @@ export async function* followSession(
   }
   const listener: HubListener = {
     entry: (entry) => push({ type: 'entry', entry }),
-    // Others may follow the same hub with deltas.
-    delta: (delta) => {
-      if (deltas) push({ type: 'delta', delta })
-    },
+    delta: (delta) => push({ type: 'delta', delta }),
     checked: () => push({ type: 'caught-up' }),
     purged: () => {
       isPurged = true
@@ -45,7 +42,7 @@ export async function* followSession(
   }
   const onAbort = (): void => wake?.()
   signal.addEventListener('abort', onAbort)
-  hub.add(listener, { deltas })
+  hub.add(listener)
   try {
     await hub.opened()
     let seq = after

@@ -1,14 +1,15 @@
 import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
-import type { DirectBatchOptions, DirectMsgRequest, JetStreamManager } from '@nats-io/jetstream'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { headers } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimed, envelope, said } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
-import { connectNats } from './connect.ts'
+import { connectNats, inboxPrefix } from './connect.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
+import { ReplyInbox } from './reply-inbox.ts'
 
 let broker: Broker
 let connection: NatsConnection
@@ -19,12 +20,12 @@ let replicaSeq = Infinity
 beforeAll(async () => {
   broker = await startBroker()
   await broker.connect()
-  connection = await connectNats(broker.url, 'lag')
-  const manager = lagging(await jetstreamManager(connection))
+  connection = inCluster(await connectNats(broker.url, 'lag'))
   log = new NatsSessionLog({
     connection,
     jetstream: jetstream(connection),
-    manager,
+    manager: await jetstreamManager(connection),
+    inbox: lagging(new ReplyInbox(connection, inboxPrefix('lag'))),
     warn: () => {},
   })
 })
@@ -33,24 +34,27 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]()
 })
 
-/** As of a cluster, where any replica may answer a read. */
-function lagging(manager: JetStreamManager): JetStreamManager {
-  const getBatch = (stream: string, { callback, ...options }: DirectBatchOptions) =>
-    manager.direct.getBatch(stream, {
-      ...options,
-      callback: (done, message) => {
-        if (done !== null || message.seq <= replicaSeq) callback?.(done, message)
+/** As of a cluster, where the leader is asked for what is newest, */
+function inCluster(real: NatsConnection): NatsConnection {
+  return Object.create(real, { info: { value: { ...real.info, cluster: 'c' } } })
+}
+
+/** and any replica may answer a read. */
+function lagging(inbox: ReplyInbox): ReplyInbox {
+  const ask: ReplyInbox['ask'] = (subject, query, { quietMs, onAnswer }) =>
+    inbox.ask(subject, query, {
+      quietMs,
+      onAnswer: (answer) => {
+        const seq = Number(answer.headers?.get('Nats-Sequence') || 0)
+        if (seq <= replicaSeq) return onAnswer(answer)
+        // After a batch comes its end.
+        if ('batch' in JSON.parse(String(query))) return false
+        return onAnswer(
+          Object.create(answer, { headers: { value: headers(404, 'Message Not Found') } }),
+        )
       },
     })
-  const getMessage = async (stream: string, query: DirectMsgRequest) => {
-    const found = await manager.direct.getMessage(stream, query)
-    return found !== null && found.seq <= replicaSeq ? found : null
-  }
-  const direct = Object.create(manager.direct, {
-    getBatch: { value: getBatch },
-    getMessage: { value: getMessage },
-  })
-  return Object.create(manager, { direct: { value: direct } })
+  return Object.create(inbox, { ask: { value: ask } })
 }
 
 /** A log of four entries, of which the replica has two. */

@@ -12,7 +12,7 @@ import {
   readEnvelope,
   throwErrorReply,
 } from './codec.ts'
-import { connectNats } from './connect.ts'
+import { connectNats, inboxPrefix } from './connect.ts'
 import { BLOB_BUCKET, NatsBlobs } from './nats-blobs.ts'
 import { CATALOG_BUCKET, NatsCatalog } from './nats-catalog.ts'
 import { DIRECTORY_BUCKET, NatsDirectory } from './nats-directory.ts'
@@ -20,6 +20,7 @@ import { isAlone, toBusError } from './nats-error.ts'
 import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
+import { ReplyInbox } from './reply-inbox.ts'
 import { ensureStreams, openBucket, openStore } from './streams.ts'
 
 /** A broker that is there answers long before; what it does not answer is asked again. */
@@ -73,11 +74,13 @@ export async function connectBus({
       ensureStreams(manager, { replicas }),
     ])
     const broker = { connection, jetstream: client, manager, warn }
+    const inbox = new ReplyInbox(connection, inboxPrefix(id))
     const blobs = new NatsBlobs(store, connection)
-    const sessions = new NatsSessionLog(broker)
+    const sessions = new NatsSessionLog({ ...broker, inbox })
     const bus = new NatsBus({
       id,
       connection,
+      inbox,
       sessions,
       directory: new NatsDirectory({ ...broker, bucket: directoryBucket }),
       snapshots: new NatsSnapshots({ ...broker, bucket: snapshotBucket, blobs }),
@@ -103,6 +106,7 @@ export async function connectBus({
 interface NatsBusDeps {
   readonly id: string
   readonly connection: NatsConnection
+  readonly inbox: ReplyInbox
   readonly sessions: NatsSessionLog
   readonly directory: SessionDirectory
   readonly snapshots: Snapshots
@@ -121,6 +125,7 @@ class NatsBus implements Bus {
   readonly leases: NatsLeases
   readonly blobs: NatsBlobs
   readonly #connection: NatsConnection
+  readonly #inbox: ReplyInbox
   readonly #warn: (error: unknown, action: string) => void
   /** When the last outage ended, by `performance.now()`; `undefined` during one. */
   #outageEnd: number | undefined = -Infinity
@@ -130,6 +135,7 @@ class NatsBus implements Bus {
   constructor({ id, connection, warn, ...parts }: NatsBusDeps) {
     this.id = id
     this.#connection = connection
+    this.#inbox = parts.inbox
     this.sessions = parts.sessions
     this.directory = parts.directory
     this.snapshots = parts.snapshots
@@ -172,10 +178,8 @@ class NatsBus implements Bus {
     const subject = fillSubject(contract.subject, params)
     const data = encode(contract.request, request, contract.subject)
     try {
-      const reply = await this.#connection.request(subject, data, {
-        timeout: timeoutMs,
-        headers: envelopeHeaders(envelope),
-      })
+      const headers = envelopeHeaders(envelope)
+      const reply = await this.#inbox.request(subject, data, { timeoutMs, headers })
       throwErrorReply(reply, contract.subject)
       return decode(contract.reply, reply.data, `answer of ${contract.subject}`)
     } catch (error) {

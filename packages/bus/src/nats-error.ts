@@ -27,13 +27,6 @@ export function isAlone(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === ALONE
 }
 
-export function isNoResponders(error: unknown): boolean {
-  return (
-    error instanceof errors.NoRespondersError ||
-    (error instanceof errors.RequestError && error.isNoResponders())
-  )
-}
-
 /** JetStream's code for a message whose first try is still being replicated: the next one tells its end. */
 const IN_PROCESS = 10158
 
@@ -52,7 +45,7 @@ export function isFinal(error: unknown): boolean {
 /** A failed request as one of our errors. */
 export function toBusError(error: unknown, what: string): BusError {
   if (error instanceof BusError) return error
-  if (isNoResponders(error)) {
+  if (error instanceof errors.NoRespondersError) {
     return new BusError('unavailable', `${what}: nobody answers`, { cause: error })
   }
   if (error instanceof errors.InvalidArgumentError) {

@@ -1,5 +1,12 @@
-import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream'
+import type {
+  DirectMsgRequest,
+  JetStreamClient,
+  JetStreamManager,
+  MsgRequest,
+  StoredMsg,
+} from '@nats-io/jetstream'
 import { PubHeaders } from '@nats-io/jetstream'
+import { DirectMsgImpl, JetStreamStatus } from '@nats-io/jetstream/internal'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import {
@@ -7,8 +14,10 @@ import {
   factSubject,
   fillSubject,
   liveLogSubjects,
+  liveSubjects,
   LOG_FACTS,
   sessionLogSubjects,
+  shardOf,
   textDelta,
 } from '@mcp-host/contracts'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -28,10 +37,19 @@ import { followSession } from './follow.ts'
 import { parseRepublished, parseStored } from './log-entries.ts'
 import { isFenced, isFinal } from './nats-error.ts'
 import { patiently, PATIENCE_MS } from './patience.ts'
+import type { ReplyInbox } from './reply-inbox.ts'
 import { SessionHub } from './session-hub.ts'
 import { SESSIONS_STREAM } from './streams.ts'
 
 const BATCH = 500
+/**
+ * So many are read one by one when it is known where the end is. For a batch the broker counts what is left,
+ * and so goes through all that others have stored since.
+ */
+const FEW = 3
+/** Statuses with which a read of several messages ends. */
+const END_OF_BATCH = 204
+const NOTHING = 404
 /** A read that gets nothing for so long was lost with the connection. */
 const READ_QUIET_MS = 2_000
 /** How many sessions are remembered as told of in the log. */
@@ -41,13 +59,15 @@ export interface SessionLogDeps {
   readonly connection: NatsConnection
   readonly jetstream: JetStreamClient
   readonly manager: JetStreamManager
+  readonly inbox: ReplyInbox
   readonly warn: (error: unknown, action: string) => void
 }
 
 /** The session logs on a JetStream stream. */
 export class NatsSessionLog implements SessionLog {
   readonly #deps: SessionLogDeps
-  readonly #hubs = new Map<SessionId, SessionHub<StoredMsg>>()
+  /** By the subject they listen to. */
+  readonly #hubs = new Map<string, SessionHub<StoredMsg>>()
   /** Sessions of which the log said that something in them cannot be read. */
   readonly #told = new Set<SessionId>()
   readonly #onUnreadable = (error: unknown, session: SessionId): void => {
@@ -82,7 +102,8 @@ export class NatsSessionLog implements SessionLog {
       } catch (error) {
         if (fence !== undefined && isFenced(error)) {
           // The broker looks at the fence before the id: the append may be our own, sent again.
-          const winner = await this.#firstAfter(subject, fence).catch(() => null)
+          const rival = { seq: fence + 1, next_by_subj: subject }
+          const winner = await this.#newest(rival).catch(() => null)
           if (winner?.header.get(PubHeaders.MsgIdHdr) === msgID) {
             return { seq: winner.seq, duplicate: true }
           }
@@ -103,29 +124,38 @@ export class NatsSessionLog implements SessionLog {
   }
 
   async read(session: SessionId, after: number, options: ReadOptions = {}): Promise<LogEntry[]> {
-    const { through = 0, limit = Infinity, until = Infinity } = options
-    const subjects = sessionLogSubjects(session)
+    const { through, limit = Infinity, until = Infinity } = options
+    const end = Math.min(until, through ?? Infinity)
     const entries: LogEntry[] = []
     let last = after
+    let isWanting = limit > 0 && last < end
+    const next = () => ({ seq: last + 1, next_by_subj: sessionLogSubjects(session) })
     /** Whether more is wanted. */
     const take = (message: StoredMsg): boolean => {
       last = message.seq
       if (last > until) return false
       const entry = parseStored(message, this.#onUnreadable)
       if (entry !== undefined) entries.push(entry)
-      return entries.length < limit
+      return entries.length < limit && last < end
     }
-    for (let hasMore = limit > 0; hasMore;) {
-      const from = last + 1
-      const size = Math.min(BATCH, limit - entries.length)
-      const batch = await this.#patiently(() => this.#readBatch(subjects, from, size))
+    const few = through === undefined ? 0 : FEW
+    for (let count = 0; isWanting && count < few; count++) {
+      const [message] = await this.#patiently(() => this.#direct(next()))
+      if (message === undefined) break
+      isWanting = take(message)
+    }
+    for (let hasMore = isWanting; hasMore;) {
+      const batch = Math.min(BATCH, limit - entries.length)
+      const messages = await this.#patiently(() => this.#direct({ ...next(), batch }))
+      isWanting = messages.every(take)
       // A batch of large messages ends before it is full.
-      hasMore = batch.every(take) && (batch.at(-1)?.pending ?? 0) > 0
+      hasMore = isWanting && (messages.at(-1)?.pending ?? 0) > 0
     }
     // What a replica that lags did not show yet, the leader has.
-    while (last < Math.min(through, until) && entries.length < limit) {
-      const next = await this.#patiently(() => this.#firstAfter(subjects, last))
-      if (next === null || !take(next)) break
+    while (isWanting && through !== undefined) {
+      const message = await this.#patiently(() => this.#newest(next()))
+      if (message === null) break
+      isWanting = take(message)
     }
     return entries
   }
@@ -139,12 +169,13 @@ export class NatsSessionLog implements SessionLog {
   }
 
   async listen(session: SessionId): Promise<LogEnd & Disposable> {
-    const isListening = this.#hubs.has(session)
-    const hub = this.#hub(session)
+    const subject = liveSubjects(session)
+    const isListening = this.#hubs.has(subject)
+    const hub = this.#hub(session, subject)
     const held = hub.hold()
     const stop = (): void => {
       held[Symbol.dispose]()
-      this.#tidy(session, hub)
+      this.#tidy(subject, hub)
     }
     try {
       // A hub may have missed what is new; one that begins has just asked.
@@ -165,11 +196,12 @@ export class NatsSessionLog implements SessionLog {
     session: SessionId,
     options: { after: number; deltas: boolean; signal: AbortSignal },
   ): AsyncIterable<FollowItem> {
-    const hub = this.#hub(session)
+    const subject = options.deltas ? liveSubjects(session) : liveLogSubjects(session)
+    const hub = this.#hub(session, subject)
     try {
       yield* followSession(hub, (after, page) => this.read(session, after, page), options)
     } finally {
-      this.#tidy(session, hub)
+      this.#tidy(subject, hub)
     }
   }
 
@@ -191,34 +223,34 @@ export class NatsSessionLog implements SessionLog {
     handBack(this.#deps.connection, job)
   }
 
-  #hub(session: SessionId): SessionHub<StoredMsg> {
-    const known = this.#hubs.get(session)
+  #hub(session: SessionId, subject: string): SessionHub<StoredMsg> {
+    const known = this.#hubs.get(subject)
     if (known !== undefined) return known
     const { connection, warn } = this.#deps
+    const text = fillSubject(textDelta.subject, { session, shard: shardOf(session) })
     const hub = new SessionHub({
-      listen: (onEntry) =>
-        this.#subscribe(liveLogSubjects(session), (message) => {
+      listen: (onEntry, onDelta) =>
+        this.#subscribe(subject, (message) => {
+          if (message.subject === text) {
+            return onDelta(decode(textDelta.payload, message.data, 'text delta'))
+          }
           const live = parseRepublished(message, this.#onUnreadable)
           if (live !== undefined) onEntry(live.entry, live.previous)
         }),
-      listenDeltas: (onDelta) =>
-        this.#subscribe(fillSubject(textDelta.subject, { session }), ({ data }) =>
-          onDelta(decode(textDelta.payload, data, 'text delta')),
-        ),
       read: (after, through) => this.read(session, after, { through }),
       last: () => this.#last(sessionLogSubjects(session)),
       warn: (error) => {
         if (!connection.isClosed()) warn(error, 'follow session')
       },
     })
-    this.#hubs.set(session, hub)
+    this.#hubs.set(subject, hub)
     return hub
   }
 
-  #tidy(session: SessionId, hub: SessionHub<StoredMsg>): void {
+  #tidy(subject: string, hub: SessionHub<StoredMsg>): void {
     if (!hub.isUnused) return
     hub[Symbol.dispose]()
-    if (this.#hubs.get(session) === hub) this.#hubs.delete(session)
+    if (this.#hubs.get(subject) === hub) this.#hubs.delete(subject)
   }
 
   /** With the last message of the log, which mostly is a step of a turn itself. */
@@ -244,16 +276,17 @@ export class NatsSessionLog implements SessionLog {
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
   }
 
-  /** Asked of the stream's leader, as replicas may lag. */
   #last(subject: string): Promise<StoredMsg | null> {
-    const query = { last_by_subj: subject }
-    return this.#patiently(() => this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query))
+    return this.#patiently(() => this.#newest({ last_by_subj: subject }))
   }
 
-  /** Asked of the stream's leader too. */
-  #firstAfter(subjects: string, after: number): Promise<StoredMsg | null> {
-    const query = { seq: after + 1, next_by_subj: subjects }
-    return this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query)
+  /** Replicas may lag: in a cluster the stream's leader is asked, which costs more. */
+  async #newest(query: DirectMsgRequest & MsgRequest): Promise<StoredMsg | null> {
+    if (this.#deps.connection.info?.cluster !== undefined) {
+      return this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query)
+    }
+    const [found] = await this.#direct(query)
+    return found ?? null
   }
 
   #patiently<T>(act: () => Promise<T>): Promise<T> {
@@ -265,37 +298,19 @@ export class NatsSessionLog implements SessionLog {
     })
   }
 
-  /** The callback form: the iterator form leaks its subscription. */
-  async #readBatch(subjects: string, from: number, size: number): Promise<StoredMsg[]> {
+  /** Whoever has the stream answers, with so many messages as a batch is to have, else with one. */
+  async #direct(query: DirectMsgRequest & { batch?: number }): Promise<StoredMsg[]> {
     const messages: StoredMsg[] = []
-    const ended = Promise.withResolvers<void>()
-    const quiet = setTimeout(
-      () => ended.reject(new Error('the session log does not answer')),
-      READ_QUIET_MS,
-    )
-    const batch = await this.#deps.manager.direct.getBatch(SESSIONS_STREAM, {
-      seq: from,
-      next_by_subj: subjects,
-      batch: size,
-      callback: (done, message) => {
-        if (done === null) {
-          messages.push(message)
-          quiet.refresh()
-        } else if (done.err === undefined || isNoMessage(done.err)) ended.resolve()
-        else ended.reject(done.err)
+    const data = Buffer.from(JSON.stringify(query))
+    await this.#deps.inbox.ask(`$JS.API.DIRECT.GET.${SESSIONS_STREAM}`, data, {
+      quietMs: READ_QUIET_MS,
+      onAnswer: (answer) => {
+        const status = JetStreamStatus.maybeParseStatus(answer)
+        if (status === null) messages.push(new DirectMsgImpl(answer))
+        else if (status.code !== END_OF_BATCH && status.code !== NOTHING) throw status.toError()
+        return status !== null || query.batch === undefined
       },
     })
-    try {
-      await ended.promise
-      return messages
-    } finally {
-      clearTimeout(quiet)
-      // Ends its subscription also when the batch broke off half-way.
-      batch.stop()
-    }
+    return messages
   }
-}
-
-function isNoMessage(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 404
 }

@@ -27,18 +27,17 @@ class FakeSource implements SessionSource {
   #gate: Promise<void> = Promise.resolve()
   #failure: Error | undefined
 
-  listen(onEntry: (entry: LogEntry, previous: number) => void): Disposable {
+  listen(
+    onEntry: (entry: LogEntry, previous: number) => void,
+    onDelta: (delta: TextDelta) => void,
+  ): Disposable {
     this.#onEntry = onEntry
+    this.#onDelta = onDelta
     return {
       [Symbol.dispose]: () => {
         this.isOpen = false
       },
     }
-  }
-
-  listenDeltas(onDelta: (delta: TextDelta) => void): Disposable {
-    this.#onDelta = onDelta
-    return { [Symbol.dispose]: () => {} }
   }
 
   async read(after: number, through: number): Promise<LogEntry[]> {
@@ -120,7 +119,7 @@ async function openHub(prepare: (source: FakeSource) => void = () => {}) {
     entry: ({ seq }: LogEntry) => void given.push(seq),
     checked: () => void checks++,
   }
-  hub.add(listener, { deltas: false })
+  hub.add(listener)
   await hub.opened()
   await settle()
   return { source, hub, listener, given, checks: () => checks }
@@ -137,7 +136,7 @@ describe('at the start', () => {
     using hub = new SessionHub(source)
     const given: number[] = []
     const entry = ({ seq }: LogEntry): void => void given.push(seq)
-    hub.add({ ...silent, entry }, { deltas: false })
+    hub.add({ ...silent, entry })
     source.store(10, said('a'))
     await hub.opened()
     await settle()
@@ -149,11 +148,12 @@ describe('live entries', () => {
   test('come after the text that was held back for many listeners', async () => {
     const { source, hub } = await openHub()
     const told: string[] = []
-    for (let index = 0; index < 999; index++) hub.add({ ...silent }, { deltas: true })
-    hub.add(
-      { ...silent, entry: () => void told.push('entry'), delta: () => void told.push('text') },
-      { deltas: true },
-    )
+    for (let index = 0; index < 999; index++) hub.add({ ...silent })
+    hub.add({
+      ...silent,
+      entry: () => void told.push('entry'),
+      delta: () => void told.push('text'),
+    })
     source.write()
     source.write()
     await vi.advanceTimersByTimeAsync(100)
@@ -186,7 +186,7 @@ describe('live entries', () => {
     const source = new FakeSource()
     const hub = new SessionHub(source)
     const given: number[] = []
-    hub.add({ ...silent, entry: ({ seq }) => void given.push(seq) }, { deltas: false })
+    hub.add({ ...silent, entry: ({ seq }) => void given.push(seq) })
     source.store(10, said('a'))
     await hub.opened()
     source.store(11, said('b'))
@@ -223,7 +223,7 @@ describe('a lost live entry', () => {
 
   test('is looked for only every fifteen seconds while text comes', async () => {
     const { source, hub, given, checks } = await openHub()
-    hub.add(silent, { deltas: true })
+    hub.add(silent)
     source.lose(10, said('lost'))
     for (let second = 0; second < 14; second++) {
       source.write()
@@ -361,7 +361,7 @@ describe('where the replica that is asked lags', () => {
       ...silent,
       entry: ({ seq }: LogEntry) => void given.push(seq),
     }
-    hub.add(listener, { deltas: false })
+    hub.add(listener)
     source.store(10, said('a'))
     await hub.opened()
     await settle()
@@ -397,14 +397,14 @@ describe('where the replica that is asked lags', () => {
 test('who missed that the session was deleted learns of it from the empty log', async () => {
   const { source, hub } = await openHub((log) => log.lose(9, said('old')))
   let purges = 0
-  hub.add({ ...silent, purged: () => void purges++ }, { deltas: false })
+  hub.add({ ...silent, purged: () => void purges++ })
   source.purge()
   await vi.advanceTimersByTimeAsync(2_000)
   expect(purges).toBe(1)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(purges).toBe(1)
   // And who comes to those that have not left yet.
-  hub.add({ ...silent, purged: () => void purges++ }, { deltas: false })
+  hub.add({ ...silent, purged: () => void purges++ })
   expect(purges).toBe(2)
 })
 

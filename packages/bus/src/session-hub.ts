@@ -8,9 +8,14 @@ interface Numbered {
 
 /** What the hub needs of the broker for one session. */
 export interface SessionSource<Last extends Numbered = Numbered> {
-  /** Live entries as they are repeated, each with the sequence before it on its subject. */
-  listen(onEntry: (entry: LogEntry, previous: number) => void): Disposable
-  listenDeltas(onDelta: (delta: TextDelta) => void): Disposable
+  /**
+   * Live entries as they are repeated, each with the sequence before it on its subject; and text as it is
+   * written, where that is wanted.
+   */
+  listen(
+    onEntry: (entry: LogEntry, previous: number) => void,
+    onDelta: (delta: TextDelta) => void,
+  ): Disposable
   /** Entries after a sequence, among them all that are stored up to `through`. */
   read(after: number, through: number): Promise<LogEntry[]>
   /** The last message of the session's log, if there is one; never an old one. */
@@ -44,7 +49,6 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
   #holds = 0
   readonly #live: Disposable
   readonly #opened: Promise<Last | null>
-  #deltas: Disposable | undefined
   readonly #text = new TextPacer(
     (delta) => this.#announcer.tell((listener) => listener.delta(delta)),
     () => this.#listeners.size,
@@ -67,7 +71,13 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
 
   constructor(source: SessionSource<Last>) {
     this.#source = source
-    this.#live = source.listen((entry, previous) => this.#onLive(entry, previous))
+    this.#live = source.listen(
+      (entry, previous) => this.#onLive(entry, previous),
+      (delta) => {
+        this.#lastActivity = Date.now()
+        this.#text.push(delta)
+      },
+    )
     this.#opened = this.#open()
   }
 
@@ -91,15 +101,9 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     return { [Symbol.dispose]: () => void this.#holds-- }
   }
 
-  add(listener: HubListener, { deltas }: { deltas: boolean }): void {
+  add(listener: HubListener): void {
     this.#listeners.add(listener)
     if (this.#isPurged) listener.purged()
-    if (deltas) {
-      this.#deltas ??= this.#source.listenDeltas((delta) => {
-        this.#lastActivity = Date.now()
-        this.#text.push(delta)
-      })
-    }
   }
 
   remove(listener: HubListener): void {
@@ -134,7 +138,6 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     this.#closed = true
     clearTimeout(this.#timer)
     this.#live[Symbol.dispose]()
-    this.#deltas?.[Symbol.dispose]()
     this.#text[Symbol.dispose]()
     this.#announcer[Symbol.dispose]()
   }

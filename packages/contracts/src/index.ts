@@ -63,6 +63,7 @@ export {
   ALL_LOGS_LIVE,
   factSubject,
   liveLogSubjects,
+  liveSubjects,
   sessionLogSubjects,
 } from './session/log-subjects.ts'
 export type { AskedQuestion, QuestionEnd } from './session/question.ts'
@@ -96,7 +97,7 @@ export type { SessionEvent } from './socket/down.ts'
 export { ContextDown, Down, InputDown, QueueDown, UserDown } from './socket/down.ts'
 export { AnswerUp, CancelUp, MAX_MESSAGE_LENGTH, MessageUp, RegenerateUp, Up } from './socket/up.ts'
 export type { SubjectParam, SubjectParams } from './subject.ts'
-export { fillSubject, matchSubject, subjectPattern } from './subject.ts'
+export { fillSubject, matchSubject } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'
 export { ReloadResult, supervisorControl } from './supervisor/supervisor-control.ts'
 export { blockText } from './tool/block-text.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fillSubject, matchSubject, subjectPattern } from './subject.ts'
+import { fillSubject, matchSubject } from './subject.ts'
 
 const template = 's.{shard}.{session}.in.msg'
 
@@ -20,18 +20,12 @@ describe('a subject', () => {
     const fill = () => fillSubject(template, { shard: '7', session })
     expect(fill).toThrow(TypeError)
     expect(fill).toThrow('session must match')
-    expect(() => subjectPattern(template, { session })).toThrow(TypeError)
   })
 
   test('is refused when a value is missing', () => {
     const params = { shard: '7' } as { shard: string; session: string }
     expect(() => fillSubject(template, params)).toThrow('session must match')
   })
-})
-
-test('a pattern has a star for every brace that is not given', () => {
-  expect(subjectPattern(template)).toBe('s.*.*.in.msg')
-  expect(subjectPattern(template, { session: 'abc' })).toBe('s.*.abc.in.msg')
 })
 
 describe('matching a subject', () => {

@@ -8,26 +8,38 @@ export type SubjectParams<S extends string> = { readonly [P in SubjectParam<S>]:
 /** One token of a subject: no dots, wildcards or white space, so that nothing can widen a subject. */
 const TOKEN = /^[A-Za-z0-9_-]+$/
 
-/** The subject with every brace filled. Throws a `TypeError` when a value is not a single token. */
-export function fillSubject<S extends string>(template: S, params: SubjectParams<S>): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = (params as Record<string, string | undefined>)[name]
-    if (value === undefined || !TOKEN.test(value)) {
-      throw new TypeError(`subject ${template}: ${name} must match ${TOKEN}, not ${String(value)}`)
-    }
-    return value
-  })
+interface Token {
+  readonly text: string
+  /** What stands between braces. */
+  readonly param: string | undefined
 }
 
-/** The subscription pattern: given braces filled, the others `*`. */
-export function subjectPattern<S extends string>(
-  template: S,
-  params: Partial<SubjectParams<S>> = {},
-): string {
-  return template.replaceAll(/\{(\w+)\}/g, (brace, name: string) => {
-    const value = (params as Record<string, string | undefined>)[name]
-    return value === undefined ? '*' : fillSubject(brace, { [name]: value })
-  })
+/** Templates taken apart: there are few, and every message goes through one. */
+const known = new Map<string, readonly Token[]>()
+
+function tokensOf(template: string): readonly Token[] {
+  const cached = known.get(template)
+  if (cached !== undefined) return cached
+  const tokens = template
+    .split('.')
+    .map((text) => ({ text, param: text.startsWith('{') ? text.slice(1, -1) : undefined }))
+  known.set(template, tokens)
+  return tokens
+}
+
+/** The subject with every brace filled. Throws a `TypeError` when a value is not a single token. */
+export function fillSubject<S extends string>(template: S, params: SubjectParams<S>): string {
+  const values: Readonly<Record<string, string | undefined>> = params
+  return tokensOf(template)
+    .map(({ text, param }) => {
+      if (param === undefined) return text
+      const value = values[param]
+      if (value === undefined || !TOKEN.test(value)) {
+        throw new TypeError(`subject ${template}: ${param} must match ${TOKEN}, not ${value}`)
+      }
+      return value
+    })
+    .join('.')
 }
 
 /** The values of the braces, or `undefined` when the subject is not of this template. */
@@ -35,14 +47,14 @@ export function matchSubject<S extends string>(
   template: S,
   subject: string,
 ): SubjectParams<S> | undefined {
-  const wanted = template.split('.')
+  const wanted = tokensOf(template)
   const given = subject.split('.')
   if (wanted.length !== given.length) return undefined
   const params: Record<string, string> = {}
-  for (const [index, token] of wanted.entries()) {
+  for (const [index, { text, param }] of wanted.entries()) {
     const value = given[index] ?? ''
-    if (token.startsWith('{')) params[token.slice(1, -1)] = value
-    else if (token !== value) return undefined
+    if (param !== undefined) params[param] = value
+    else if (text !== value) return undefined
   }
   return params as SubjectParams<S>
 }

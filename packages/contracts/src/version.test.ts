@@ -12,8 +12,8 @@ import { Down } from './socket/down.ts'
 import { Up } from './socket/up.ts'
 import { CONTRACT_VERSION } from './version.ts'
 
-/** Wire of version 3. */
-const HASH = { version: 3, hash: '758330679456e1c5' }
+/** Wire of version 4. */
+const HASH = { version: 4, hash: '05bfe58c30b0fc24' }
 
 const decide = `The messages on the bus or the socket have changed. Decide:
 - old readers understand new messages and new readers old ones: update the hash here;

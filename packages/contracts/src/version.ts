@@ -5,5 +5,6 @@
  * 1: the first.
  * 2: a server's entry in the catalog names its supervisor and counts only while that one is present.
  * 3: turns are cancelled, wait, and are told apart by branches; outcomes have new values.
+ * 4: text as it is written goes out on subjects beside those of the log.
  */
-export const CONTRACT_VERSION = 3
+export const CONTRACT_VERSION = 4

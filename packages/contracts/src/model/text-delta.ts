@@ -12,4 +12,7 @@ export const TextDelta = z.object({
 export type TextDelta = z.infer<typeof TextDelta>
 
 /** A piece of text as the model writes it. May be lost: the offset shows it, the snapshot repairs it. */
-export const textDelta = defineEvent('live.d.{session}', { durability: 'live', payload: TextDelta })
+export const textDelta = defineEvent('live.d.{shard}.{session}.text', {
+  durability: 'live',
+  payload: TextDelta,
+})

@@ -26,3 +26,8 @@ export function sessionLogSubjects(session: SessionId): string {
 export function liveLogSubjects(session: SessionId): string {
   return `live.${sessionLogSubjects(session)}`
 }
+
+/** The same and its text as it is written, in one subscription: brokers feel each. */
+export function liveSubjects(session: SessionId): string {
+  return liveLogSubjects(session).replace('live.s.', 'live.*.')
+}

@@ -1,6 +1,12 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { GenerateRequest, GenerationResult } from '@mcp-host/contracts'
-import { BusError, childEnvelope, generationSnapshot, textDelta } from '@mcp-host/contracts'
+import {
+  BusError,
+  childEnvelope,
+  generationSnapshot,
+  shardOf,
+  textDelta,
+} from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { WorkerEvents } from '../events.ts'
@@ -55,7 +61,7 @@ async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): 
       model,
       text,
       readPrompt: (request) => readPrompt(bus.blobs, request),
-      emit: (delta) => bus.emit(textDelta, { session }, delta),
+      emit: (delta) => bus.emit(textDelta, { session, shard: shardOf(session) }, delta),
       onFailure: (err) =>
         logger.warn({ ...fields(served), action: 'fail', err }, 'generation failed'),
       onFirstText: () => done.firstText(),

@@ -1,0 +1,98 @@
+import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node'
+import { createInbox, errors } from '@nats-io/transport-node'
+
+const NO_RESPONDERS = 503
+
+export interface AskOptions {
+  /** How long to wait for the first answer, and after each for the next. */
+  readonly quietMs: number
+  readonly headers?: MsgHdrs
+  /** Takes an answer; whether it was the last. */
+  readonly onAnswer: (message: Msg) => boolean
+}
+
+interface Question extends Pick<AskOptions, 'onAnswer'> {
+  readonly subject: string
+  readonly quiet: NodeJS.Timeout
+  readonly settle: PromiseWithResolvers<void>
+}
+
+/**
+ * Questions whose answers all come to one subscription. The client's own are dearer: it makes an error with
+ * its stack for each that is answered, and subscribes anew for each that has several answers.
+ */
+export class ReplyInbox {
+  readonly #connection: NatsConnection
+  readonly #prefix: string
+  readonly #questions = new Map<string, Question>()
+  #count = 0
+
+  /** `prefix`: of the subjects this connection may listen to for answers. */
+  constructor(connection: NatsConnection, prefix: string) {
+    this.#connection = connection
+    this.#prefix = `${createInbox(prefix)}.`
+    connection.subscribe(`${this.#prefix}*`, { callback: (_, message) => this.#take(message) })
+    void connection.closed().then(() => {
+      const error = new errors.ClosedConnectionError()
+      for (const { settle } of this.#questions.values()) settle.reject(error)
+    })
+  }
+
+  /** The one answer. Rejects as `ask` does. */
+  async request(
+    subject: string,
+    data: Uint8Array,
+    { timeoutMs, headers }: { readonly timeoutMs: number; readonly headers: MsgHdrs },
+  ): Promise<Msg> {
+    const answers: Msg[] = []
+    await this.ask(subject, data, {
+      quietMs: timeoutMs,
+      headers,
+      onAnswer: (message) => answers.push(message) === 1,
+    })
+    return answers[0] as Msg
+  }
+
+  /**
+   * Rejects when nothing came for too long, when nobody listens, when the connection is closed, and with
+   * what `onAnswer` throws.
+   */
+  async ask(
+    subject: string,
+    data: Uint8Array,
+    { quietMs, headers, onAnswer }: AskOptions,
+  ): Promise<void> {
+    const token = String(this.#count++)
+    const settle = Promise.withResolvers<void>()
+    const quiet = setTimeout(() => settle.reject(new errors.TimeoutError()), quietMs)
+    this.#questions.set(token, { subject, onAnswer, quiet, settle })
+    try {
+      const reply = this.#prefix + token
+      this.#connection.publish(
+        subject,
+        data,
+        headers === undefined ? { reply } : { reply, headers },
+      )
+      await settle.promise
+    } finally {
+      clearTimeout(quiet)
+      this.#questions.delete(token)
+    }
+  }
+
+  #take(message: Msg): void {
+    const token = message.subject.slice(this.#prefix.length)
+    const question = this.#questions.get(token)
+    if (question === undefined) return
+    const { subject, onAnswer, quiet, settle } = question
+    try {
+      if (message.headers?.code === NO_RESPONDERS) throw new errors.NoRespondersError(subject)
+      if (!onAnswer(message)) return void quiet.refresh()
+      settle.resolve()
+    } catch (error) {
+      settle.reject(error)
+    }
+    // More may have come with it.
+    this.#questions.delete(token)
+  }
+}
