@@ -5,11 +5,15 @@ import { quantile } from '../quantile.ts'
 import { ReturningClient } from './returning-client.ts'
 
 const SESSIONS = 1_000
+/** Of each kind. */
 const ROUNDS = 3
+/** A gateway is warm that so many clients have come back to before. */
+const WARMING = 200
 /** So many connect at a time before the gateway dies. */
 const AT_ONCE = 50
 /** Slow, so that the machine is busy with coming back and not with text. */
 const ANSWER = { tokens: 60, tokensPerSecond: 1 }
+const SHORT_ANSWER = { tokens: 20, tokensPerSecond: 20 }
 const EXPECTED = Array.from({ length: ANSWER.tokens }, (_, index) => `w${index} `).join('')
 const LIMIT_MS = 60_000
 const GOAL_MS = 2_000
@@ -22,26 +26,36 @@ interface Round {
 }
 
 /**
- * Sessions in mid-answer whose gateway is killed: all their clients go to the other one at once. These
- * 1,000 clients share the machine with the gateway that they come back to.
+ * Sessions in mid-answer whose gateway is killed: all their clients go to the other one at once, which has
+ * served others before (warm), or nobody yet (cold). These 1,000 clients share the machine with the gateway
+ * that they come back to.
  */
 export async function benchResume(): Promise<object> {
-  const rounds: Round[] = []
-  // Each time the gateway that takes over is one that has not served anybody yet.
+  const rounds = { warm: [] as Round[], cold: [] as Round[] }
   for (let round = 0; round < ROUNDS; round++) {
-    await using stack = await startStack({ env: { MAX_GENERATIONS: String(2 * SESSIONS) } })
-    const figures = await killGateway(stack)
-    console.log(`round ${round + 1}`, summary([figures]))
-    rounds.push(figures)
+    for (const kind of ['warm', 'cold'] as const) {
+      await using stack = await startStack({ env: { MAX_GENERATIONS: String(2 * SESSIONS) } })
+      const figures = await killGateway(stack, kind)
+      console.log(`round ${round + 1}, ${kind}`, summary([figures]))
+      rounds[kind].push(figures)
+    }
   }
-  const faults = rounds.flatMap((round) => round.faults)
+  const faults = [...rounds.warm, ...rounds.cold].flatMap((round) => round.faults)
   for (const fault of new Set(faults)) console.error(fault)
   if (faults.length > 0) process.exitCode = 1
-  return { sessions: SESSIONS, rounds: ROUNDS, ...summary(rounds), goalMs: GOAL_MS }
+  const { warm, cold } = rounds
+  return {
+    sessions: SESSIONS,
+    rounds: ROUNDS,
+    warm: summary(warm),
+    cold: summary(cold),
+    goalMs: GOAL_MS,
+  }
 }
 
-async function killGateway(stack: Stack): Promise<Round> {
+async function killGateway(stack: Stack, kind: 'warm' | 'cold'): Promise<Round> {
   const { url: fallback } = await stack.add('gateway')
+  if (kind === 'warm') await warmUp(fallback)
   using clients = new DisposableStack()
   const all: ReturningClient[] = []
   while (all.length < SESSIONS) {
@@ -65,6 +79,16 @@ async function killGateway(stack: Stack): Promise<Round> {
       return text === EXPECTED ? [] : [`a text is not what was written: ${text}`]
     }),
   }
+}
+
+/** Lets clients lose their connection in mid-answer, and come back. */
+async function warmUp(url: string): Promise<void> {
+  using clients = new DisposableStack()
+  const all = Array.from({ length: WARMING }, () => clients.use(new ReturningClient(url, url)))
+  await Promise.all(all.map((each) => each.opened()))
+  await Promise.all(all.map((each) => each.ask(script(SHORT_ANSWER))))
+  for (const each of all) each.drop()
+  await Promise.all(all.map((each) => each.done()))
 }
 
 /** What has not happened in time shows in the figures. */

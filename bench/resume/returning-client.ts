@@ -56,6 +56,11 @@ export class ReturningClient implements Disposable {
     await this.#done.promise
   }
 
+  /** As if the connection had been lost. */
+  drop(): void {
+    this.#socket.terminate()
+  }
+
   [Symbol.dispose](): void {
     this.#isLeaving = true
     this.#socket.terminate()
