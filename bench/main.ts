@@ -3,6 +3,7 @@ import { stopWithLauncher } from '../tools/lifeline.ts'
 import { benchCancel } from './cancel/bench-cancel.ts'
 import { benchChat } from './chat/bench-chat.ts'
 import { benchHost } from './host/bench-host.ts'
+import { benchLlm } from './llm/bench-llm.ts'
 import { benchResume } from './resume/bench-resume.ts'
 import { benchStress } from './stress/bench-stress.ts'
 import { benchTakeover } from './takeover/bench-takeover.ts'
@@ -25,6 +26,10 @@ const benches: Readonly<Record<string, Bench>> = {
   host: {
     summary: 'calls through the library beside the bare SDK client, start of 50 servers, memory',
     run: benchHost,
+  },
+  llm: {
+    summary: 'one worker beside the bare provider package: first text, CPU per token, 500 at once',
+    run: benchLlm,
   },
   resume: {
     summary: 'kill -9 of a gateway under 1,000 running turns: all clients come back to another',

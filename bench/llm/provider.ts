@@ -1,0 +1,45 @@
+// Something that speaks OpenAI's chat completions and writes stamps in the pace that it is asked for.
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { now } from '../chat/load.ts'
+import type { Answer } from './load.ts'
+
+const server = createServer((request, response) => {
+  // Asked for its models.
+  if (request.method === 'GET') response.writeHead(404).end()
+  else void answer(request, response)
+})
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { messages } = JSON.parse(await text(request)) as { messages: { content: string }[] }
+  const { tokens, tokensPerSecond } = JSON.parse(messages.at(-1)?.content ?? '') as Answer
+  const send = (delta: object, finish_reason: string | null = null): void => {
+    const chunk = {
+      id: 'c',
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta, finish_reason }],
+    }
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const begin = performance.now()
+  let written = 0
+  const write = (): void => {
+    if (response.destroyed) return
+    send({ content: `${Math.round(now())} ` })
+    if (++written === tokens) {
+      send({}, 'stop')
+      response.end('data: [DONE]\n\n')
+      return
+    }
+    setTimeout(write, Math.max(0, begin + (written * 1_000) / tokensPerSecond - performance.now()))
+  }
+  write()
+}
+
+server.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 })
+await once(server, 'listening')
+console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
