@@ -11,6 +11,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let answer: (response: ServerResponse) => void
 const provider = createServer((request, response) => {
+  // Asked for its models.
+  if (request.method === 'GET') {
+    response.writeHead(404).end()
+    return
+  }
   request.resume().on('end', () => answer(response))
 })
 

@@ -29,12 +29,16 @@ test(
   { timeout: 60_000 },
   async () => {
     const sent: unknown[] = []
+    /** It is asked for its models, too. */
+    const listings: unknown[] = []
     const provider = createServer((request, response) => {
       const key = request.headers['x-goog-api-key']
-      sent.push(key)
+      const isListing = request.method === 'GET'
+      if (isListing) listings.push(key)
+      else sent.push(key)
       const message = `API key ${String(key)} is not valid`
       const [status, body] =
-        sent.length === 1
+        isListing || sent.length === 1
           ? [401, { error: { code: 401, message, status: 'UNAUTHENTICATED' } }]
           : [500, `<html>${JSON.stringify(request.headers)}</html>`]
       response.writeHead(status, { 'content-type': 'application/json', 'x-echo': key })
@@ -56,7 +60,8 @@ test(
     chat.say('hello again')
     await chat.turnsDone(2)
     expect(sent.length).toBeGreaterThan(1)
-    expect(new Set(sent)).toEqual(new Set([KEY]))
+    expect(new Set([...sent, ...listings])).toEqual(new Set([KEY]))
+    expect(listings).not.toEqual([])
     expect(chat.text).toContain('gemini answered 401: it does not accept the API key')
     expect(chat.text).toContain('gemini answered 500')
 

@@ -21,6 +21,8 @@ export interface Provider extends AsyncDisposable {
 export async function startProvider(): Promise<Provider> {
   const cuts = new Map<string, number>()
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // Asked for its models.
+    if (request.method === 'GET') return void response.writeHead(404).end()
     const { contents, tools } = JSON.parse(await text(request)) as GeminiRequest
     const said = contents.findLast(
       ({ role, parts }) => role === 'user' && parts[0]?.text !== undefined,

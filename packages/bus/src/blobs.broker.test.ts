@@ -103,3 +103,16 @@ test('what is stored is kept for 30 days', async () => {
   const { config } = await (await jetstreamManager(connection)).streams.info('OBJ_BLOB')
   expect(millis(config.max_age)).toBe(30 * 86_400_000)
 })
+
+test('what is known of one is found without reading it, until it is removed', async () => {
+  const session = newSessionId()
+  const about = { mimeType: 'image/png', name: 'größe.png' }
+  const stored = await bus.blobs.put(new Uint8Array(3), { session, ...about })
+  expect(stored.key.startsWith(`${session}.`)).toBe(true)
+  expect(await bus.blobs.find(stored.key)).toEqual({ ...stored, ...about })
+  const bare = await bus.blobs.put(new Uint8Array(1))
+  expect(await bus.blobs.find(bare.key)).toEqual(bare)
+  await bus.blobs.remove(bare.key)
+  expect(await bus.blobs.find(bare.key)).toBeUndefined()
+  expect(await bus.blobs.find('shared.nothing')).toBeUndefined()
+})

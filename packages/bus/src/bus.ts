@@ -289,13 +289,24 @@ export interface StoredBlob {
   readonly digest: string
 }
 
+/** What is known of a stored value beside itself. */
+export interface BlobAbout {
+  /** Whose part it is. */
+  readonly session?: SessionId
+  /** Such as `image/png`. */
+  readonly mimeType?: string
+  /** Of the file. */
+  readonly name?: string
+}
+
 /**
  * Values that are too large for a message, kept for 30 days. While the broker is away all try again for
  * 30 s, then `unavailable`. Throws `exhausted` when the broker has no room.
  */
 export interface Blobs {
-  /** Stores it, as part of a session where one is given. */
-  put(bytes: Uint8Array, about?: { readonly session?: SessionId }): Promise<StoredBlob>
+  put(bytes: Uint8Array, about?: BlobAbout): Promise<StoredBlob>
+  /** What is known of one, without itself; `undefined` when it is not there. */
+  find(key: string): Promise<(StoredBlob & Omit<BlobAbout, 'session'>) | undefined>
   /** The caller's own to use up. Throws `not-found`. */
   get(key: string): Promise<Uint8Array<ArrayBuffer>>
   /** What is not there is no error. */

@@ -1,9 +1,8 @@
 import { JetStreamApiError } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { ObjectStore } from '@nats-io/obj'
-import type { SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { Blobs, StoredBlob } from './bus.ts'
+import type { BlobAbout, Blobs, StoredBlob } from './bus.ts'
 import { isFull } from './nats-error.ts'
 import { patiently, PATIENCE_MS } from './patience.ts'
 
@@ -25,10 +24,24 @@ export class NatsBlobs implements Blobs {
     this.#patienceMs = patienceMs
   }
 
-  async put(bytes: Uint8Array, about: { session?: SessionId } = {}): Promise<StoredBlob> {
-    const key = `${about.session ?? 'shared'}.${crypto.randomUUID()}`
-    const { size, digest } = await this.#patiently(() => this.#store.putBlob({ name: key }, bytes))
+  async put(bytes: Uint8Array, { session, ...about }: BlobAbout = {}): Promise<StoredBlob> {
+    const key = `${session ?? 'shared'}.${crypto.randomUUID()}`
+    const meta = { name: key, metadata: { ...about } }
+    const { size, digest } = await this.#patiently(() => this.#store.putBlob(meta, bytes))
     return { key, bytes: size, digest }
+  }
+
+  async find(key: string): Promise<(StoredBlob & Omit<BlobAbout, 'session'>) | undefined> {
+    const found = await this.#patiently(() => this.#store.info(key))
+    if (found === null || found.deleted) return undefined
+    const { size, digest, metadata: { mimeType, name } = {} } = found
+    return {
+      key,
+      bytes: size,
+      digest,
+      ...(mimeType === undefined ? {} : { mimeType }),
+      ...(name === undefined ? {} : { name }),
+    }
   }
 
   async get(key: string): Promise<Uint8Array<ArrayBuffer>> {

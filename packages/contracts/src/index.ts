@@ -19,7 +19,9 @@ export {
   CatalogEntry,
   catalogKey,
   CatalogTool,
+  ListedModel,
   ModelEntry,
+  ProviderEntry,
   ServerEntry,
   ServerStats,
   SupervisorEntry,
@@ -38,6 +40,7 @@ export {
 export { generate, GenerateRequest, Prompt } from './model/generate.ts'
 export { generationControl } from './model/generation-control.ts'
 export { generationSnapshot } from './model/generation-snapshot.ts'
+export { Attachment, Media } from './model/media.ts'
 export { runningGenerations } from './model/running-generations.ts'
 export { TextDelta, textDelta } from './model/text-delta.ts'
 export { sample, SampleReply, SampleRequest } from './model/sample.ts'
@@ -101,6 +104,7 @@ export { fillSubject, matchSubject } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'
 export { ReloadResult, supervisorControl } from './supervisor/supervisor-control.ts'
 export { blockText } from './tool/block-text.ts'
+export { mediaOf } from './tool/media-of.ts'
 export { callControl } from './tool/call-control.ts'
 export { runTool, RunToolRequest } from './tool/run-tool.ts'
 export { CONTRACT_VERSION } from './version.ts'

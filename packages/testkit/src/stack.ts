@@ -45,6 +45,14 @@ export interface Stack extends AsyncDisposable {
   log(name: ServiceName): Promise<string>
 }
 
+/** What runs or lies elsewhere is no part of a test, whatever its settings are. */
+const nowhere = Object.fromEntries(
+  ['GEMINI', 'ANTHROPIC', 'OPENAI', 'XAI', 'OLLAMA', 'LMSTUDIO'].map((provider) => [
+    `${provider}_BASE_URL`,
+    'http://127.0.0.1:1',
+  ]),
+)
+
 export async function startStack({
   tools = [],
   servers: more = {},
@@ -79,10 +87,8 @@ export async function startStack({
         PORT: port,
         DEMO_SCRIPTED: 'true',
         DEMO_TOKENS_PER_SECOND: '0',
-        // What runs or lies on this machine is no part of a test.
         LLM_CONFIG: 'none',
-        OLLAMA_BASE_URL: 'http://127.0.0.1:1',
-        LMSTUDIO_BASE_URL: 'http://127.0.0.1:1',
+        ...nowhere,
         ...env,
       },
     })

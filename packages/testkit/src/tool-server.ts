@@ -14,6 +14,8 @@ export interface ToolScript {
   readonly delayMs?: number
   /** Answers with that much text. */
   readonly bytes?: number
+  /** Answers with a picture of so many bytes as well. */
+  readonly pictureBytes?: number
   /** Answers with so many numbered lines. */
   readonly lines?: number
 }

@@ -1,13 +1,20 @@
 import type { CatalogView } from '@mcp-host/bus'
-import type { ModelEntry, ServerView } from '@mcp-host/contracts'
+import type { ModelEntry, ProviderEntry, ServerView } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 
 /** What the host can do right now, in the forms the gateway tells it. */
 export interface Capabilities {
   /** The welcome to a new client. */
   welcome(): string
+  /** Who answers when nobody is named, and who may be named. */
+  models(): ModelList
   /** For `/health`. */
   summary(): Record<string, unknown>
+}
+
+export interface ModelList {
+  readonly default?: Omit<ModelEntry, 'kind'>
+  readonly providers: Omit<ProviderEntry, 'kind'>[]
 }
 
 export function capabilities({ entries }: CatalogView): Capabilities {
@@ -26,6 +33,18 @@ export function capabilities({ entries }: CatalogView): Capabilities {
         answering?.notice ?? '',
       ]
       return parts.filter((part) => part !== '').join(' ')
+    },
+    models() {
+      const { kind: _, ...answering } = model() ?? {}
+      const providers = Array.from(entries.values()).flatMap((entry) => {
+        if (entry.kind !== 'provider') return []
+        const { kind: _kind, ...provider } = entry
+        return [provider]
+      })
+      return {
+        ...('model' in answering ? { default: answering } : {}),
+        providers: providers.toSorted((one, other) => one.provider.localeCompare(other.provider)),
+      }
     },
     summary: () => ({
       model: model(),

@@ -30,6 +30,7 @@ export async function createGateway(
     {
       ...deps,
       operations: { ...operations, details: () => able.summary() },
+      models: () => able.models(),
       onSocket: (socket, request) => void serveSocket(deps, socket, request, config),
     },
     config,

@@ -24,7 +24,7 @@ export const workerSettings = {
     schema: values.text,
     default: 'llm.json',
     describe:
-      'File with providers, models, limits and who answers when another cannot. It has the last word; there need not be one.',
+      'File with providers, models, limits and who answers when another cannot. It has the last word. The default need not exist; none is no file.',
   }),
   provider: setting({
     env: 'LLM_PROVIDER',

@@ -46,6 +46,11 @@ let orchestrator: Bus
 let asked: Asked[]
 let provider: string
 const server = createServer((request, response) => {
+  // Asked for its models.
+  if (request.method === 'GET') {
+    response.writeHead(404).end()
+    return
+  }
   const closed = once(response, 'close')
   void bodyOf(request).then((body) => asked.push({ body, response, closed }))
 })

@@ -8,6 +8,10 @@ import { serveGenerations } from './handlers/serve-generations.ts'
 import { LiveModels } from './providers/live-models.ts'
 import type { Environment } from './settings/read-key.ts'
 
+/** How often providers are asked for their models, and how long what they said counts. */
+const LIST_EVERY_MS = 600_000
+const LIST_TTL_MS = 1_800_000
+
 /** A worker: takes generations from the queue and lets the configured model answer. */
 export async function createWorker(
   { bus, logger, metrics }: ServiceDeps,
@@ -22,6 +26,7 @@ export async function createWorker(
     onChange() {
       logger.info({ component: 'models', action: 'reload' }, 'who may answer was read again')
       publish().catch(onFailure)
+      void list()
     },
     onFailure,
   })
@@ -34,6 +39,15 @@ export async function createWorker(
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(notice === undefined ? {} : { notice }),
     })
+  }
+  const list = async (): Promise<void> => {
+    try {
+      for (const entry of await models.list()) {
+        await bus.catalog.put(entry, { ttlMs: LIST_TTL_MS })
+      }
+    } catch (err) {
+      logger.warn({ component: 'models', action: 'list', err }, 'the list of models is not told')
+    }
   }
   const generations = new Set<Promise<unknown>>()
   // Apart: else a worker that is busy with conversations would never summarise one.
@@ -59,6 +73,9 @@ export async function createWorker(
     await Promise.all([...generations, ...samples])
   }
   await publish()
+  // Nothing waits for it: providers take their time.
+  void list()
+  const listing = setInterval(() => void list(), LIST_EVERY_MS).unref()
   return {
     async drain() {
       leaveQueues()
@@ -66,6 +83,7 @@ export async function createWorker(
     },
     async [Symbol.asyncDispose]() {
       leaveQueues()
+      clearInterval(listing)
       models[Symbol.dispose]()
       stop.abort()
       await ended()

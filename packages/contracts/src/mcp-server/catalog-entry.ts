@@ -81,8 +81,42 @@ export const ModelEntry = z.object({
 })
 export type ModelEntry = z.infer<typeof ModelEntry>
 
+/** A model as its provider lists it; what is absent is not known. */
+export const ListedModel = z.object({
+  /** The provider's name of it. */
+  id: z.string(),
+  /** How many tokens of conversation and answer it takes at most. */
+  contextWindow: z.number().int().positive().optional(),
+  /** Whether it can call tools itself. */
+  tools: z.boolean().optional(),
+  /** Whether it can see pictures. */
+  pictures: z.boolean().optional(),
+})
+export type ListedModel = z.infer<typeof ListedModel>
+
+/** A provider that may be asked. Written by the workers. */
+export const ProviderEntry = z.object({
+  kind: z.literal('provider'),
+  provider: z.string(),
+  /** `unavailable`: it did not list its models when it was asked last. */
+  state: z.enum(['ready', 'unavailable']),
+  /** Why, in words for a user. */
+  error: z.string().optional(),
+  /** Which of its models answers when only the provider is named. */
+  defaultModel: z.string().optional(),
+  /** Of models of which no more is known. */
+  contextWindow: z.number().int().positive().optional(),
+  models: z.array(ListedModel),
+})
+export type ProviderEntry = z.infer<typeof ProviderEntry>
+
 /** One value of the catalog, the key-value bucket that says what the host can do right now. */
-export const CatalogEntry = z.discriminatedUnion('kind', [ServerEntry, SupervisorEntry, ModelEntry])
+export const CatalogEntry = z.discriminatedUnion('kind', [
+  ServerEntry,
+  SupervisorEntry,
+  ModelEntry,
+  ProviderEntry,
+])
 export type CatalogEntry = z.infer<typeof CatalogEntry>
 
 export function catalogKey(entry: CatalogEntry): string {
@@ -93,6 +127,8 @@ export function catalogKey(entry: CatalogEntry): string {
       return `supervisor.${entry.id}`
     case 'model':
       return 'model.default'
+    case 'provider':
+      return `provider.${entry.provider}`
     default:
       return entry satisfies never
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ToolCallId } from '../ids.ts'
+import { Media } from './media.ts'
 
 /** Opaque data of the provider that must be sent back with the block (thought signatures and such). */
 const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.json()))
@@ -40,12 +41,14 @@ export const ToolAnswer = z.object({
   name: z.string(),
   text: z.string(),
   isError: z.boolean(),
+  /** What it has beside the text. */
+  media: z.array(Media).optional(),
 })
 export type ToolAnswer = z.infer<typeof ToolAnswer>
 
 /** One message of the conversation as it is sent to a model. */
 export const PromptMessage = z.discriminatedUnion('role', [
-  z.object({ role: z.literal('user'), text: z.string() }),
+  z.object({ role: z.literal('user'), text: z.string(), media: z.array(Media).optional() }),
   z.object({ role: z.literal('assistant'), content: z.array(ContentBlock) }),
   z.object({ role: z.literal('tool'), answers: z.array(ToolAnswer) }),
 ])

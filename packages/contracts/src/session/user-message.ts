@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
+import { Attachment } from '../model/media.ts'
 
 export const UserMessage = z.object({
   /** The client's own id for the message; sending it again changes nothing. Unique in its session. */
@@ -12,6 +13,8 @@ export const UserMessage = z.object({
   replaces: z.string().optional(),
   /** Who is to answer it, as `provider/model` or `provider`; without it the one that answers by default. */
   model: z.string().optional(),
+  /** What came with it. */
+  attachments: z.array(Attachment).optional(),
 })
 export type UserMessage = z.infer<typeof UserMessage>
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ErrorInfo } from '../error.ts'
 import { Usage } from '../model/content.ts'
+import { Attachment } from '../model/media.ts'
 import { BlobReference } from '../session/tool-fact.ts'
 import { TurnOutcome } from '../session/turn-event.ts'
 
@@ -42,6 +43,8 @@ export const HistoryMessage = z.object({
     provider: z.string().optional(),
     model: z.string().optional(),
     usage: Usage.optional(),
+    /** Of a user message: what came with it. */
+    attachments: z.array(Attachment).optional(),
   }),
 })
 export type HistoryMessage = z.infer<typeof HistoryMessage>

@@ -3,6 +3,7 @@ import { ErrorInfo } from '../error.ts'
 import { SessionId } from '../ids.ts'
 import { InputAnswered } from '../session/control.ts'
 import { ModelUsage } from '../model/content.ts'
+import { Attachment } from '../model/media.ts'
 import { BlobReference } from '../session/tool-fact.ts'
 import { ContextCompacted, TurnOutcome } from '../session/turn-event.ts'
 
@@ -43,7 +44,11 @@ export const StatusDown = z.object({
 export const UserDown = z.object({
   type: z.literal('user'),
   id,
-  payload: z.object({ messageId: z.string(), text: z.string() }),
+  payload: z.object({
+    messageId: z.string(),
+    text: z.string(),
+    attachments: z.array(Attachment).optional(),
+  }),
 })
 
 /** A piece of the model's reasoning. */

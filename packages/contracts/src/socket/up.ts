@@ -27,6 +27,16 @@ const ModelReference = z
     'must be "provider/model" or "provider"',
   )
 
+/** Most that may come with one message. */
+const MAX_ATTACHMENTS = 16
+
+/** Keys of what was stored by `POST /api/chat/session/{id}/file`. */
+const AttachmentKeys = z
+  .array(
+    z.string().regex(/^[A-Za-z0-9_-]{16,64}\.[0-9a-f-]{36}$/, 'must be the key of an attachment'),
+  )
+  .max(MAX_ATTACHMENTS, `must not be more than ${MAX_ATTACHMENTS}`)
+
 /** What the user says. Control characters are removed, broken surrogates replaced. */
 export const MessageUp = z.object({
   type: z.literal('message'),
@@ -38,6 +48,8 @@ export const MessageUp = z.object({
     replaces: MessageId.optional(),
     /** Who is to answer, as `provider/model` or `provider`. */
     model: ModelReference.optional(),
+    /** What comes with it: keys of files that were stored before. */
+    attachments: AttachmentKeys.optional(),
   }),
 })
 

@@ -1,5 +1,6 @@
 import { HistoryMessage, SessionRecord } from '@mcp-host/contracts'
 import {
+  Attachments,
   ContentBlocks,
   Failure,
   Outcome,
@@ -46,6 +47,7 @@ const Metadata = describeFields(
     outcome: Outcome.optional(),
     error: Failure.optional(),
     usage: Tokens.optional(),
+    attachments: Attachments.optional(),
   }),
   {
     messageId: 'Id of the user message whose turn it belongs to.',
@@ -59,6 +61,7 @@ const Metadata = describeFields(
     provider: 'Of an answer: who runs the model.',
     model: 'Of an answer: the name of the model there.',
     usage: `Of an answer. ${Tokens.description ?? ''}`,
+    attachments: 'Of a user message: the files that came with it.',
   },
 )
 

@@ -23,6 +23,13 @@ const record = {
   state: 'active',
 }
 
+const models = {
+  default: { provider: 'demo', model: 'demo-1' },
+  providers: [
+    { provider: 'demo', state: 'ready' as const, models: [{ id: 'demo-1', tools: true }] },
+  ],
+}
+
 let bus: FakeBus
 let app: FastifyInstance
 let draining: AbortController
@@ -40,6 +47,7 @@ beforeEach(async () => {
       draining: draining.signal,
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       onSocket: quiet,
+      models: () => models,
     },
     { allowedOrigins: [] },
   )
@@ -541,4 +549,79 @@ test('looking at a stream does not begin it', async () => {
   const url = at('/events')
   const response = await app.inject({ method: 'HEAD', url, headers: { host: 'localhost' } })
   expect(response.statusCode).toBe(404)
+})
+
+describe('a file', () => {
+  const put = (body: string, type = 'image/png', query = '?name=a.png') =>
+    app.inject({
+      method: 'POST',
+      url: at(`/file${query}`),
+      headers: { host: 'localhost', 'content-type': type },
+      payload: body,
+    })
+
+  test('is stored as it is and comes back as what it was said to be', async () => {
+    const stored = await put('{"no":"JSON to us"', 'application/json; charset=utf-8')
+    expect(stored.statusCode).toBe(201)
+    const { key, ...about } = stored.json<{ key: string }>()
+    expect(about).toEqual({ mimeType: 'application/json', name: 'a.png', bytes: 18 })
+    const { statusCode, body, headers } = await ask('GET', at(`/file/${key}`))
+    expect({ statusCode, body }).toEqual({ statusCode: 200, body: '{"no":"JSON to us"' })
+    expect(headers).toMatchObject({
+      'content-type': expect.stringContaining('application/json'),
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+    })
+  })
+
+  test('of another session is not given', async () => {
+    const { key } = (await put('x')).json<{ key: string }>()
+    const other = `/api/chat/session/another-session-1/file/${key}`
+    expect((await ask('GET', other)).statusCode).toBe(404)
+    expect((await ask('GET', at('/file/shared.nothing'))).statusCode).toBe(404)
+  })
+
+  test('that is empty, or too large, is refused', async () => {
+    expect((await put('')).json()).toMatchObject({ error: { field: 'body' } })
+    const { statusCode, json } = await put('x'.repeat(20 * 1024 * 1024 + 1))
+    expect(statusCode).toBe(413)
+    expect(json()).toMatchObject({ error: { message: 'body: too large; send less' } })
+  })
+
+  test('of a deleted session is refused', async () => {
+    bus.isDeleted = true
+    expect((await put('x')).statusCode).toBe(404)
+  })
+
+  test('comes with the message that names it, and with the same message said again', async () => {
+    const { key } = (await put('pixels')).json<{ key: string }>()
+    const asking = ask('POST', at('/message'), { message: 'look', id: 'm1', attachments: [key] })
+    await answerNext('seen')
+    expect(textOf(await asking)).toBe('seen')
+    const attachments = [
+      { mimeType: 'image/png', name: 'a.png', blob: { key, bytes: 6, digest: 'd' } },
+    ]
+    expect(bus.entries[0]?.fact).toMatchObject({ text: 'look', attachments })
+    const again = ask('POST', at('/regenerate'), { messageId: 'm1', id: 'm2' })
+    await answerNext('seen again')
+    expect(textOf(await again)).toBe('seen again')
+    const input = bus.entries.findLast(({ kind }) => kind === 'input')
+    expect(input?.fact).toMatchObject({ text: 'look', replaces: 'm1', attachments })
+  })
+
+  test('that a message names and is not there is said', async () => {
+    const key = `${SESSION}.${crypto.randomUUID()}`
+    const { statusCode, json } = await ask('POST', at('/message'), {
+      message: 'look',
+      attachments: [key],
+    })
+    expect(statusCode).toBe(400)
+    expect(json()).toMatchObject({ error: { field: 'attachments', message: /store it again/ } })
+  })
+})
+
+test('who may answer is listed', async () => {
+  const { statusCode, json } = await ask('GET', '/api/chat/models')
+  expect(statusCode).toBe(200)
+  expect(json()).toEqual(models)
 })

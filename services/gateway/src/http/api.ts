@@ -41,7 +41,7 @@ const FAULTS = {
   403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`.',
   404: 'There is no such thing.',
   409: 'It does not fit to what is there: it is over, or another message has this `id`.',
-  413: 'The body is larger than 1 MB.',
+  413: 'The body is larger than 1 MB, a file larger than 20 MB.',
   415: 'The body is not application/json.',
   429: 'Too many messages of the session wait; send more when some are answered.',
   500: 'A fault of the host; its log has more.',

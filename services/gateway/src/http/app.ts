@@ -8,10 +8,13 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { MAINTENANCE } from '../maintenance.ts'
-import type { ApiDeps } from './api.ts'
+import type { ModelList } from '../capabilities.ts'
+import type { Api, ApiDeps } from './api.ts'
+import { addFileRoutes } from './file-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { replyError } from './error-reply.ts'
 import { describeRoutes } from './openapi.ts'
+import { addModelRoutes } from './model-routes.ts'
 import { allowOrigin, checkOrigin } from './origin.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
@@ -22,7 +25,7 @@ const MAX_BODY_BYTES = 1024 * 1024
 
 /** What the server says too shortly, by status. */
 const FAULTS: Readonly<Record<number, string>> = {
-  413: `body: larger than ${MAX_BODY_BYTES} bytes; send less`,
+  413: 'body: too large; send less',
   415: 'body: must be JSON; send it as Content-Type: application/json',
 }
 
@@ -42,8 +45,11 @@ PATCH  /api/chat/session/:id               give it a title
 DELETE /api/chat/session/:id               erase it
 GET    /api/chat/session/:id/messages      what was said
 POST   /api/chat/session/:id/message       say something, get the answer as a stream of events
+POST   /api/chat/session/:id/file          store a file that is to come with a message
+GET    /api/chat/session/:id/file/:key     get it
 POST   /api/chat/session/:id/regenerate    get another answer
 GET    /api/chat/session/:id/events        follow it, a stream of events
+GET    /api/chat/models                    who may answer
 POST   /api/chat/session/:id/abort         end the turn that runs
 POST   /api/chat/session/:id/answer        answer a question
 GET    /openapi.json                       all of these in detail
@@ -55,6 +61,7 @@ GET    /metrics                            Prometheus
 
 export interface AppDeps extends ApiDeps {
   readonly operations: OperationsDeps
+  readonly models: () => ModelList
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void
 }
 
@@ -118,6 +125,8 @@ export async function buildApp(
       api.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
       addSessionRoutes(api, deps)
       addChatRoutes(api, deps)
+      addModelRoutes(api, deps)
+      await api.register(async (files: Api) => addFileRoutes(files, deps))
     },
     { prefix: '/api/chat' },
   )

@@ -16,6 +16,7 @@ import { z } from 'zod'
 import { SseEvent } from '../projection/sse-event.ts'
 import { turnOf } from '../projection/sse-turn.ts'
 import { parseFrameId, sseFrames } from '../projection/sse.ts'
+import { findAttachments } from '../session/find-attachments.ts'
 import { findStored, getMessage } from '../session/find-message.ts'
 import { followSession, newestTurn } from '../session/follow-session.ts'
 import { QueueTeller } from '../session/queue-teller.ts'
@@ -28,7 +29,7 @@ import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
 import type { Follow } from './event-stream.ts'
 import { sendEvents } from './event-stream.ts'
 
-const { text, id, replaces, model } = MessageUp.shape.payload.shape
+const { text, id, replaces, model, attachments } = MessageUp.shape.payload.shape
 
 const EventId = z
   .string()
@@ -158,6 +159,9 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
           replaces: replaces.describe(
             'Id of an earlier message to be said differently: another branch begins in its place.',
           ),
+          attachments: attachments.describe(
+            'Keys of files that were stored before with `POST /api/chat/session/{id}/file`.',
+          ),
           model: model.describe(
             'Who is to answer, as `provider/model` or `provider`; by default the one the host is set to.',
           ),
@@ -173,12 +177,19 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
         isSame: (stored) =>
           stored.text === body.message &&
           stored.replaces === body.replaces &&
-          stored.model === body.model,
+          stored.model === body.model &&
+          String(stored.attachments?.map(({ blob }) => blob.key) ?? []) ===
+            String(body.attachments ?? []),
         async message() {
-          const chosen = body.model === undefined ? {} : { model: body.model }
-          if (body.replaces === undefined) return { text: body.message, ...chosen }
+          const keys = body.attachments ?? []
+          const message = {
+            text: body.message,
+            ...(body.model === undefined ? {} : { model: body.model }),
+            ...(await findAttachments(bus, params.id, keys, 'attachments')),
+          }
+          if (body.replaces === undefined) return message
           await getMessage(bus, params.id, body.replaces, { envelope, field: 'replaces' })
-          return { text: body.message, replaces: body.replaces, ...chosen }
+          return { ...message, replaces: body.replaces }
         },
       })
     },
@@ -205,12 +216,15 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
         isSame: (stored) => stored.replaces === body.messageId && stored.model === body.model,
         async message() {
           const { messageId } = body
-          const { content = '' } = await getMessage(bus, params.id, messageId, {
-            envelope,
-            field: 'messageId',
-          })
-          const chosen = body.model === undefined ? {} : { model: body.model }
-          return { text: content, replaces: messageId, ...chosen }
+          const options = { envelope, field: 'messageId' }
+          const { content = '', metadata } = await getMessage(bus, params.id, messageId, options)
+          const { attachments: files } = metadata
+          return {
+            text: content,
+            replaces: messageId,
+            ...(files === undefined ? {} : { attachments: files }),
+            ...(body.model === undefined ? {} : { model: body.model }),
+          }
         },
       })
     },

@@ -1,4 +1,11 @@
-import { BlobReference, ErrorInfo, ModelUsage, TurnOutcome, Usage } from '@mcp-host/contracts'
+import {
+  Attachment,
+  BlobReference,
+  ErrorInfo,
+  ModelUsage,
+  TurnOutcome,
+  Usage,
+} from '@mcp-host/contracts'
 import { z } from 'zod'
 import { describeFields } from './describe-fields.ts'
 
@@ -49,7 +56,15 @@ export const WholeResult = describeFields(BlobReference, {
   bytes: 'Its size.',
   digest: 'Its SHA-256.',
 }).describe(
-  'Where the host keeps the whole result, for 30 days, when only an excerpt of it is given. No route gives it yet.',
+  'Where the host keeps it, for 30 days: get it with `GET /api/chat/session/{id}/file/{key}`.',
+)
+
+export const Attachments = z.array(
+  describeFields(Attachment.extend({ blob: WholeResult }), {
+    mimeType: 'Such as `image/png`.',
+    name: 'Of the file, if it has one.',
+    blob: WholeResult.description ?? '',
+  }),
 )
 
 export const ContentBlocks = z

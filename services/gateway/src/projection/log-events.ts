@@ -19,8 +19,11 @@ export type Unplaced = WithoutId<SessionEvent>
 /** What one entry of the log means to a client, in order. Pure: the same for every reader. */
 export function logEvents(entry: LogEntry): Unplaced[] {
   switch (entry.kind) {
-    case 'input':
-      return [{ type: 'user', payload: { messageId: entry.fact.id, text: entry.fact.text } }]
+    case 'input': {
+      const { id: messageId, text, attachments } = entry.fact
+      const files = attachments === undefined ? {} : { attachments }
+      return [{ type: 'user', payload: { messageId, text, ...files } }]
+    }
     case 'control':
       return controlEvents(entry.fact)
     case 'turn':

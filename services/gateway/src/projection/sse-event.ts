@@ -1,6 +1,7 @@
 import { ContextDown, InputDown, QueueDown, UserDown } from '@mcp-host/contracts'
 import { z } from 'zod'
 import {
+  Attachments,
   ContentBlocks,
   Failure,
   Outcome,
@@ -48,9 +49,10 @@ const Waiting = QueueDown.shape.payload.shape.messages.element
 /** What the event is about, in full; absent in the model's own reasoning. */
 const notice = {
   notice: z.literal(true).optional().describe('`content` is words of the host, not of the model.'),
-  user: describeFields(UserDown.shape.payload, {
+  user: describeFields(UserDown.shape.payload.extend({ attachments: Attachments.optional() }), {
     messageId: 'Its id.',
     text: 'What the user said.',
+    attachments: 'The files that came with it.',
   })
     .optional()
     .describe('A message of the session was accepted, over this connection or another.'),

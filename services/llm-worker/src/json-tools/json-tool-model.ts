@@ -60,15 +60,18 @@ function messageInWords(message: PromptMessage): PromptMessage {
       return message
     case 'assistant':
       return { ...message, content: message.content.map(blockInWords) }
-    case 'tool':
+    case 'tool': {
+      const media = message.answers.flatMap((answer) => answer.media ?? [])
       return {
         role: 'user',
+        ...(media.length === 0 ? {} : { media }),
         text: message.answers
           .map(({ name, text, isError }) =>
             isError ? `The tool ${name} failed:\n${text}` : `Result of the tool ${name}:\n${text}`,
           )
           .join('\n\n'),
       }
+    }
     default:
       return message satisfies never
   }

@@ -7,7 +7,7 @@ import type { Question } from './__fixtures__/ask.ts'
 import { ask, KEY, MODEL, modelAt } from './__fixtures__/ask.ts'
 import type { OwnServer, Received } from './__fixtures__/own-server.ts'
 import { sendEvents, startOwnServer } from './__fixtures__/own-server.ts'
-import { subjects } from './__fixtures__/subjects.ts'
+import { PICTURE, subjects } from './__fixtures__/subjects.ts'
 import type { Answer } from './__fixtures__/wire-formats.ts'
 
 const inputSchema = {
@@ -18,6 +18,13 @@ const inputSchema = {
 }
 const weather = { safeName: 'w__weather', server: 'w', tool: 'weather', description: 'Tells it.' }
 const tools = [{ ...weather, inputSchema }]
+
+/** All that is in a request, however deep. */
+function* partsOf(value: unknown): Generator<object> {
+  if (typeof value !== 'object' || value === null) return
+  yield value
+  for (const each of Object.values(value)) yield* partsOf(each)
+}
 
 const NOTHING: Received = { method: '', url: '', headers: {}, body: {} }
 const peer = new LLMock({ port: 0 })
@@ -213,6 +220,111 @@ describe.each(subjects)('$name', (subject) => {
       outcome: 'completed',
       content: [{ type: 'text', text: 'Grüße 👋🏽 数学' }],
       usage: { inputTokens: 7, outputTokens: 3 },
+    })
+  })
+
+  describe('of files', () => {
+    const image = { mimeType: 'image/png', name: 'a.png', data: PICTURE }
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
+    const user = (...media: { mimeType: string; name?: string; data: string }[]): Question => ({
+      messages: [{ role: 'user', text: 'what is this?', media }],
+    })
+    /** Asks our own server, which says ok; answers with what it was asked. */
+    const sent = async (question: Question) => {
+      own.answer = (response) => {
+        begin(response, 'ok')
+        response.end(wire.closeText + wire.end)
+      }
+      const result = await askOwn(question)
+      expect(result.outcome).toBe('completed')
+      return { ...result, body: own.received.at(-1)?.body }
+    }
+
+    test('a picture goes along with the message', async () => {
+      const { body, notices } = await sent(user(image))
+      expect(Array.from(partsOf(body))).toContainEqual(expect.objectContaining(subject.picture))
+      expect(JSON.stringify(body)).toContain('what is this?')
+      expect(notices).toBeUndefined()
+    })
+
+    test('a picture that a tool has returned comes after its result', async () => {
+      const call = 'session-0-0' as never
+      const { body } = await sent({
+        tools,
+        messages: [
+          { role: 'user', text: 'look outside' },
+          {
+            role: 'assistant',
+            content: [{ type: 'tool-call', id: call, name: 'w__weather', arguments: {} }],
+          },
+          {
+            role: 'tool',
+            answers: [
+              {
+                call,
+                name: 'w__weather',
+                text: 'see for yourself',
+                isError: false,
+                media: [image],
+              },
+            ],
+          },
+        ],
+      })
+      expect(Array.from(partsOf(body))).toContainEqual(expect.objectContaining(subject.picture))
+      const wired = JSON.stringify(body)
+      expect(wired.indexOf(PICTURE)).toBeGreaterThan(wired.indexOf('see for yourself'))
+    })
+
+    test('a PDF goes along where it is read, and is named where it is not', async () => {
+      const { body, notices } = await sent(
+        user({ mimeType: 'application/pdf', name: 'a.pdf', data: PICTURE }),
+      )
+      if (subject.pdf === undefined) {
+        expect(notices).toEqual([`${name} cannot read the file a.pdf (application/pdf)`])
+      } else {
+        expect(Array.from(partsOf(body))).toContainEqual(expect.objectContaining(subject.pdf))
+        expect(notices).toBeUndefined()
+      }
+    })
+
+    test('a file of text is part of the text', async () => {
+      const { body, notices } = await sent(
+        user({ mimeType: 'text/csv', name: 'sums.csv', data: base64('ä;1') }),
+      )
+      expect(JSON.stringify(body)).toContain(
+        JSON.stringify('File sums.csv (text/csv):\nä;1').slice(1, -1),
+      )
+      expect(notices).toBeUndefined()
+    })
+
+    test('one that it does not read at all is named, and the user is told', async () => {
+      const { body, notices } = await sent(
+        user({ mimeType: 'application/x-tar', name: 'all.tar', data: base64('tar') }),
+      )
+      expect(JSON.stringify(body)).toContain(
+        '[The file all.tar (application/x-tar) cannot be shown',
+      )
+      expect(notices).toEqual([`${name} cannot read the file all.tar (application/x-tar)`])
+    })
+
+    test('a model that refuses them answers without, and the user is told', async () => {
+      own.answer = (response, { body }) => {
+        if (JSON.stringify(body).includes(PICTURE)) {
+          response.writeHead(400, { 'content-type': 'application/json' })
+          response.end('{"error":{"message":"this model has no eyes"}}')
+          return
+        }
+        begin(response, 'blind')
+        response.end(wire.closeText + wire.end)
+      }
+      const { outcome, content, notices } = await askOwn(user(image))
+      expect({ outcome, content }).toMatchObject({
+        outcome: 'completed',
+        content: [{ text: 'blind' }],
+      })
+      expect(notices).toEqual([`${name} answers without the files, which it refuses`])
+      expect(own.received).toHaveLength(2)
     })
   })
 

@@ -57,11 +57,18 @@ export function connectModel(
   { contextTokens }: Pick<ModelConfig, 'contextTokens'>,
 ): Model {
   if (type === 'demo') throw new Error('the demo model is no connection')
-  const { connect, providerOptions, metadataName = name, contextWindow } = providerKinds[type]
+  const {
+    connect,
+    providerOptions,
+    metadataName = name,
+    contextWindow,
+    reads,
+  } = providerKinds[type]
   const connection = { name, baseUrl, apiKey: apiKey?.open() ?? '', fetch: providerFetch }
   const settings = models[model] ?? {}
   return aiSdkModel(name, connect(connection)(model), {
     metadataName,
+    reads,
     contextWindow: settings.contextWindow ?? contextTokens ?? contextWindow,
     ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(settings.maxOutputTokens === undefined

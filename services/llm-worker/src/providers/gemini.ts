@@ -6,6 +6,7 @@ export const gemini: ProviderKind = {
   defaultModel: 'gemini-flash-latest',
   metadataName: 'google',
   contextWindow: 1_048_576,
+  reads: ['image/', 'application/pdf', 'audio/', 'video/'],
   connect: ({ apiKey, baseUrl, fetch }) => createGoogle({ apiKey, baseURL: baseUrl, fetch }),
   providerOptions: { google: { thinkingConfig: { includeThoughts: true } } },
 }

@@ -17,6 +17,8 @@ export interface ProviderKind {
   readonly metadataName?: string
   /** In tokens, where nothing else is known of the model. */
   readonly contextWindow: number
+  /** Beginnings of the types of files it reads, beside texts; a model of it may read fewer. */
+  readonly reads: readonly string[]
   /** The package that speaks with it. */
   readonly connect: (connection: Connection) => (model: string) => LanguageModelV4
   /** What is sent with every request. */

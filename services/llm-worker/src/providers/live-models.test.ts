@@ -34,10 +34,11 @@ async function put(name: string, content: string): Promise<void> {
 }
 
 async function start(env: Record<string, string>): Promise<void> {
-  const all = { LLM_CONFIG: join(folder, 'llm.json'), ...env }
+  const config = loadConfig(workerSettings, { LLM_CONFIG: join(folder, 'llm.json'), ...env })
   models = await LiveModels.read({
-    config: loadConfig(workerSettings, all),
-    env: all,
+    config,
+    // As if it were the usual file, which need not be there.
+    env,
     onChange: () => void changes++,
     onFailure: (error) => failures.push(error),
   })

@@ -1,3 +1,4 @@
+import type { ProviderEntry } from '@mcp-host/contracts'
 import { watchFile } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
 import type { Model } from '../model.ts'
@@ -39,6 +40,11 @@ export class LiveModels implements Disposable {
   /** As `Models.get`. What was got stays as it is. */
   get(reference?: string, avoid?: readonly string[]): Model {
     return this.#models.get(reference, avoid)
+  }
+
+  /** As `Models.list`. */
+  list(): Promise<ProviderEntry[]> {
+    return this.#models.list()
   }
 
   [Symbol.dispose](): void {

@@ -133,3 +133,32 @@ test('a provider that fails is stood in for, and the user is told', async () => 
     { type: 'end', usage: { inputTokens: 7, outputTokens: 3 } },
   ])
 })
+
+test('who may be named is listed: what the providers say, and what is set', async () => {
+  lists('qwen3:8b', 'nomic-embed')
+  const models = await modelsOf({
+    LLM_FALLBACK: 'lmstudio/gone',
+    OPENAI_COMPATIBLE_BASE_URL: `${own.origin}/v1`,
+    OPENAI_BASE_URL: NOWHERE,
+    OPENAI_API_KEY: KEY,
+  })
+  const listed = await models.list()
+  const of = (name: string) => listed.find(({ provider }) => provider === name)
+  expect(of('openai-compatible')).toEqual({
+    kind: 'provider',
+    provider: 'openai-compatible',
+    state: 'ready',
+    contextWindow: 32_768,
+    models: [{ id: 'qwen3:8b' }],
+  })
+  expect(of('openai')).toMatchObject({
+    state: 'unavailable',
+    error: 'openai cannot be reached',
+    defaultModel: 'gpt-6.1-terra',
+  })
+  expect(of('demo')).toMatchObject({ state: 'ready', models: [{ id: 'demo-1', tools: true }] })
+  // Of the local ones that do not run only the one that somebody wants.
+  expect(of('lmstudio')).toMatchObject({ state: 'unavailable' })
+  expect(of('ollama')).toBeUndefined()
+  expect(JSON.stringify(listed)).not.toContain(KEY)
+})

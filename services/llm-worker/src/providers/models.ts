@@ -1,15 +1,17 @@
+import type { ListedModel, ProviderEntry } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { ConfigError } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
 import type { Model, StreamPart } from '../model.ts'
 import { withFallback } from '../resilience/with-fallback.ts'
 import type { Provider } from '../settings/find-provider.ts'
+import type { ModelSettings } from '../settings/llm-file.ts'
 import type { LlmSettings } from '../settings/llm-settings.ts'
 import { providerOf } from '../settings/llm-settings.ts'
 import { providerTypes } from '../settings/provider-types.ts'
 import { createModel } from './create-model.ts'
 import { providerKinds } from './kinds.ts'
-import { listModels } from './list-models.ts'
+import { listChatIds, listModels } from './list-models.ts'
 
 /** A local server that does not answer by then is not there. */
 const LOCAL_PATIENCE_MS = 300
@@ -54,6 +56,20 @@ export class Models {
     )
   }
 
+  /** What there is to choose from, by asking every provider. */
+  async list(): Promise<ProviderEntry[]> {
+    const providers = Array.from(this.#settings.providers.values())
+    const entries = await Promise.all(providers.map((each) => listed(each, this.#config)))
+    // A local server that nobody wants need not run.
+    const wanted = [this.#default, ...this.#settings.fallback].map(providerOf)
+    return entries.filter(
+      (entry, index) =>
+        entry.state === 'ready' ||
+        wanted.includes(entry.provider) ||
+        providerTypes[providers[index]?.type ?? 'demo'].isLocal !== true,
+    )
+  }
+
   #one(reference: string): Model {
     const name = providerOf(reference)
     const provider = this.#settings.providers.get(name)
@@ -88,6 +104,43 @@ export class Models {
   }
 }
 
+async function listed(provider: Provider, config: WorkerConfig): Promise<ProviderEntry> {
+  const { name, type, models: settings } = provider
+  const own = type === 'demo' ? config.demoContextTokens : providerKinds[type].contextWindow
+  const standard = defaultModel(provider)
+  const signal = AbortSignal.timeout(NAMED_PATIENCE_MS)
+  const found = await listModels(provider, { signal }).catch((error: unknown) =>
+    BusError.from(error),
+  )
+  const models = found instanceof BusError ? [] : found
+  const unlisted = Object.keys(settings).filter((id) => models.every((each) => each.id !== id))
+  return {
+    kind: 'provider',
+    provider: name,
+    state: found instanceof BusError ? 'unavailable' : 'ready',
+    ...(found instanceof BusError ? { error: found.message } : {}),
+    ...(standard === undefined ? {} : { defaultModel: standard }),
+    contextWindow: config.contextTokens ?? own,
+    models: [...models, ...unlisted.map((id) => ({ id }))].map((model) =>
+      asSet(model, settings[model.id], config),
+    ),
+  }
+}
+
+/** What is set has the last word. */
+function asSet(
+  model: ListedModel,
+  { contextWindow, nativeTools }: ModelSettings = {},
+  { contextTokens }: Pick<WorkerConfig, 'contextTokens'>,
+): ListedModel {
+  const window = contextWindow ?? contextTokens ?? model.contextWindow
+  return {
+    ...model,
+    ...(window === undefined ? {} : { contextWindow: window }),
+    ...(nativeTools === undefined ? {} : { tools: nativeTools }),
+  }
+}
+
 /** A model that begins with something the user should know. */
 function announced(notice: string, model: Model): Model {
   return {
@@ -119,8 +172,8 @@ async function withModel({ providers }: LlmSettings, reference: string): Promise
   const isOpen = provider !== undefined && defaultModel(provider) === undefined
   if (!isOpen || providerTypes[provider.type].isLocal !== true) return reference
   const signal = AbortSignal.timeout(NAMED_PATIENCE_MS)
-  const [first] = await listModels(provider, { signal }).catch(() => [])
-  if (first !== undefined) return `${reference}/${first}`
+  const [first] = await listChatIds({ provider, signal }).catch(() => [])
+  if (first !== undefined) return `${reference}/${first.id}`
   const message = `${reference} at ${provider.baseUrl} lists no model; start it, or name one: ${reference}/<model>`
   throw new ConfigError([message])
 }
@@ -138,8 +191,8 @@ async function findLocal({ providers }: LlmSettings): Promise<string | undefined
   const found = await Promise.all(
     local.map(async (provider) => {
       const signal = AbortSignal.timeout(LOCAL_PATIENCE_MS)
-      const [first] = await listModels(provider, { signal }).catch(() => [])
-      return first === undefined ? undefined : `${provider.name}/${first}`
+      const [first] = await listChatIds({ provider, signal }).catch(() => [])
+      return first === undefined ? undefined : `${provider.name}/${first.id}`
     }),
   )
   return found.find((each) => each !== undefined)

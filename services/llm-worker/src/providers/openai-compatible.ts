@@ -4,6 +4,7 @@ import type { ProviderKind } from './kind.ts'
 /** Whatever speaks OpenAI's chat completions. */
 export const openaiCompatible: ProviderKind = {
   contextWindow: 32_768,
+  reads: ['image/'],
   connect: ({ name, apiKey, baseUrl, fetch }) =>
     createOpenAICompatible({
       name,

@@ -6,6 +6,7 @@ export const xai: ProviderKind = {
   defaultModel: 'grok-latest',
   metadataName: 'xai',
   contextWindow: 200_000,
+  reads: ['image/'],
   connect: ({ apiKey, baseUrl, fetch }) => createXai({ apiKey, baseURL: baseUrl, fetch }),
   providerOptions: { xai: { store: false } },
 }

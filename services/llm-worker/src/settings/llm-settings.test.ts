@@ -20,7 +20,7 @@ function read(env: Record<string, string>, file?: object | string): LlmSettings 
   if (file !== undefined) {
     writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file))
   }
-  const all = { LLM_CONFIG: path, ...env }
+  const all = { LLM_CONFIG: file === undefined ? 'none' : path, ...env }
   return readLlmSettings(loadConfig(workerSettings, all), all)
 }
 
@@ -62,7 +62,7 @@ describe('by the environment', () => {
   test('a key may stand in a file, which is then looked at for changes', () => {
     const path = join(folder, 'key')
     writeFileSync(path, `${KEY}\n`)
-    const { providers, files } = read({ OPENAI_API_KEY_FILE: path })
+    const { providers, files } = read({ OPENAI_API_KEY_FILE: path }, {})
     expect(providers.get('openai')?.apiKey?.open()).toBe(KEY)
     expect(files).toEqual([join(folder, 'llm.json'), path])
   })
@@ -193,4 +193,12 @@ describe('by llm.json', () => {
   ])('%s is refused with its place', (_, file, problem) => {
     expect(problems({}, file)[0]).toBe(problem)
   })
+})
+
+test('a file that is named and not there is said; the usual one need not be', () => {
+  expect(problems({ LLM_CONFIG: 'nowhere/llm.json' })).toEqual([
+    'LLM_CONFIG: there is no file nowhere/llm.json; "none" does without one',
+  ])
+  const env = {}
+  expect(readLlmSettings(loadConfig(workerSettings, env), env).default).toBeUndefined()
 })

@@ -19,6 +19,9 @@ export interface LlmSettings {
   readonly files: readonly string[]
 }
 
+/** In place of a path: there is no file. */
+const NONE = 'none'
+
 type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'>
 
 /**
@@ -27,7 +30,10 @@ type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'
  */
 export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   const { llmConfig, provider, model } = config
-  const file = readLlmFile(llmConfig)
+  const file = llmConfig === NONE ? undefined : readLlmFile(llmConfig)
+  if (file === undefined && llmConfig !== NONE && env['LLM_CONFIG'] !== undefined) {
+    throw new ConfigError([`LLM_CONFIG: there is no file ${llmConfig}; "${NONE}" does without one`])
+  }
   const own = file?.providers ?? {}
   const problems: string[] = []
   const providers = new Map<string, Provider>()
@@ -68,7 +74,7 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   return {
     providers,
     fallback,
-    files: [llmConfig, ...keyFiles],
+    files: llmConfig === NONE ? keyFiles : [llmConfig, ...keyFiles],
     ...(first === undefined ? {} : { default: first }),
   }
 }

@@ -17,6 +17,11 @@ import {
 
 const content = [{ type: 'text' as const, text: 'sunny' }]
 const blob = { key: 'k', bytes: 1, digest: 'SHA-256=x' }
+const picture = {
+  type: 'image' as const,
+  data: 'A'.repeat(MAX_INLINE_BYTES),
+  mimeType: 'image/png',
+}
 
 let stored: string[]
 beforeEach(() => {
@@ -92,12 +97,27 @@ describe('a result that is too large for the log', () => {
     expect(kept).toMatchObject({ outcome: 'ok', blob })
   })
 
-  test('of pictures is described in words', async () => {
-    const data = 'A'.repeat(MAX_INLINE_BYTES)
-    const kept = await fromResult(
-      { content: [...content, { type: 'image', data, mimeType: 'image/png' }] },
-      store,
-    )
+  test('has its pictures stored one by one, and stays whole beside them', async () => {
+    const { data, ...image } = picture
+    const kept = await fromResult({ content: [...content, picture] }, store)
+    expect(kept).toEqual({ outcome: 'ok', content: [...content, { ...image, stored: blob }] })
+    expect(stored).toEqual([Buffer.from(data, 'base64').toString()])
+  })
+
+  test('is an excerpt when it is too large without its pictures as well', async () => {
+    const large = sized(MAX_INLINE_BYTES + 1)
+    const { data: _, ...image } = picture
+    const kept = await fromResult({ content: [...large.content, picture] }, store)
+    const light = { content: [...large.content, { ...image, stored: blob }] }
+    expect(stored[1]).toBe(JSON.stringify(light))
+    expect(kept).toMatchObject({
+      blob,
+      content: [{ type: 'text' }, { type: 'text' }, { stored: blob }],
+    })
+  })
+
+  test('of pictures that cannot be stored is described in words', async () => {
+    const kept = await fromResult({ content: [...content, picture] }, async () => undefined)
     expect(texts(kept)[0]).toBe('sunny\n[image image/png]')
   })
 

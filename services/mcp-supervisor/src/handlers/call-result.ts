@@ -1,9 +1,11 @@
 import type { ErrorCode, ToolFinished } from '@mcp-host/contracts'
-import { blockText, BusError } from '@mcp-host/contracts'
+import { blockText, BusError, mediaOf } from '@mcp-host/contracts'
 import type { CallToolResult, McpHostErrorCode } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import { brief } from '../brief.ts'
 import { encodeResult } from './encode-result.ts'
+import type { Store } from './store-media.ts'
+import { storeMedia } from './store-media.ts'
 
 /** Larger results do not fit into one message: they go into the object store. */
 export const MAX_INLINE_BYTES = 512 * 1024
@@ -18,12 +20,13 @@ type Outcome = Omit<ToolFinished, 'type' | 'call' | 'server' | 'tool' | 'duratio
 type Content = ToolFinished['content']
 
 /**
- * A result as it goes into the log. A large one is stored as `{content, structuredContent}` in JSON, and
- * only an excerpt of it goes into the log; the excerpt alone when it could not be stored.
+ * A result as it goes into the log. Of a large one pictures and files are stored one by one. What is still
+ * too large is stored as `{content, structuredContent}` in JSON, and only an excerpt of it goes into the
+ * log; the excerpt alone when it could not be stored.
  */
 export async function fromResult(
   { content, structuredContent, isError }: CallToolResult,
-  store: (bytes: Uint8Array) => Promise<ToolFinished['blob']>,
+  store: Store,
 ): Promise<Outcome> {
   const outcome = isError === true ? ('error' as const) : ('ok' as const)
   const result = {
@@ -39,9 +42,20 @@ export async function fromResult(
     const message = `the result has ${json.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
     return fromError(new BusError('exhausted', message))
   }
-  const shown = excerpt(result.content, json)
-  const blob = await store(json)
-  return { outcome, content: shown, ...(blob === undefined ? {} : { blob }) }
+  const light = { ...result, content: await storeMedia(result.content, store) }
+  const rest = await encodeResult(light)
+  if (rest.length <= MAX_INLINE_BYTES) return { outcome, ...light }
+  const stored = light.content.filter(isStored)
+  const blob = await store(rest, 'application/json')
+  return {
+    outcome,
+    content: [...excerpt(light.content, rest), ...stored],
+    ...(blob === undefined ? {} : { blob }),
+  }
+}
+
+function isStored(block: Content[number]): boolean {
+  return mediaOf(block)?.blob !== undefined
 }
 
 function excerpt(content: Content, json: Uint8Array): Content {

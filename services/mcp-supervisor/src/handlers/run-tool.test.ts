@@ -61,7 +61,7 @@ beforeEach(() => {
     blobs: {
       put: async (bytes: Uint8Array, about: unknown) => {
         if (storeFails) throw new Error('away')
-        expect(about).toEqual({ session: request.session })
+        expect(about).toEqual({ session: request.session, mimeType: 'application/json' })
         return { key: 'k', bytes: bytes.length, digest: 'd' }
       },
     },

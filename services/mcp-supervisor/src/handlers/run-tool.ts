@@ -137,8 +137,8 @@ async function callTool(
   const ended = new AbortController()
   const signal = AbortSignal.any([cancelled, ended.signal])
   using _known = calls.add({ session, call, attempt, server, tool, envelope, signal })
-  const store = (bytes: Uint8Array): Promise<ToolFinished['blob']> =>
-    bus.blobs.put(bytes, { session }).catch((err: unknown) => {
+  const store = (bytes: Uint8Array, mimeType: string): Promise<ToolFinished['blob']> =>
+    bus.blobs.put(bytes, { session, mimeType }).catch((err: unknown) => {
       // The tool has run: its result must not look like a failure.
       logger.warn({ ...fields(server, served), action: 'store', err }, 'only an excerpt is kept')
       return undefined

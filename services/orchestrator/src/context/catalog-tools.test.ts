@@ -134,3 +134,23 @@ test('the model is the one that the workers last named', () => {
   })
   expect(model()).toMatchObject({ model: 'm', contextWindow: 8_000 })
 })
+
+test('of a model that is named is known what its provider lists', () => {
+  const entries = new Map<string, CatalogEntry>()
+  const model = catalogModel({ entries })
+  entries.set('provider.p', {
+    kind: 'provider',
+    provider: 'p',
+    state: 'ready',
+    defaultModel: 'a/1',
+    contextWindow: 8_000,
+    models: [{ id: 'a/1', contextWindow: 1_000 }, { id: 'b' }],
+  })
+  const windowOf = (reference: string) => model(reference)?.contextWindow
+  expect(windowOf('p/a/1')).toBe(1_000)
+  expect(windowOf('p')).toBe(1_000)
+  expect(windowOf('p/b')).toBe(8_000)
+  expect(windowOf('p/of-none-it-knows')).toBe(8_000)
+  expect(windowOf('q/b')).toBeUndefined()
+  expect(model()).toBeUndefined()
+})

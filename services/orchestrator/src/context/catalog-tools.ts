@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
-import type { ModelEntry, ServerView } from '@mcp-host/contracts'
+import type { ListedModel, ServerView } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { offeredTools } from './tool-names.ts'
@@ -61,9 +61,19 @@ function isLess(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean 
   return before.values().some((each) => !now.has(each))
 }
 
-/** The model of the catalog that answers when a session names none. */
+/** What the catalog knows of a model by `provider/model` or `provider`, else of the one that answers by default. */
 export function catalogModel({
   entries,
-}: Pick<CatalogView, 'entries'>): () => ModelEntry | undefined {
-  return () => Array.from(entries.values()).find((entry) => entry.kind === 'model')
+}: Pick<CatalogView, 'entries'>): (reference?: string) => ListedWindow | undefined {
+  return (reference) => {
+    const known = Array.from(entries.values())
+    if (reference === undefined) return known.find((entry) => entry.kind === 'model')
+    const [name = ''] = reference.split('/', 1)
+    const entry = known.find((each) => each.kind === 'provider' && each.provider === name)
+    if (entry?.kind !== 'provider') return undefined
+    const id = reference.slice(name.length + 1) || entry.defaultModel
+    return entry.models.find((each) => each.id === id && each.contextWindow !== undefined) ?? entry
+  }
 }
+
+type ListedWindow = Pick<ListedModel, 'contextWindow'>

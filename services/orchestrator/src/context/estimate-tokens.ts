@@ -1,7 +1,12 @@
-import type { OfferedTool, PromptMessage } from '@mcp-host/contracts'
+import type { Media, OfferedTool, PromptMessage } from '@mcp-host/contracts'
 
 /** What a provider adds to each message. */
 const MESSAGE_TOKENS = 4
+/** A picture, at the sizes that providers scale it to. */
+const IMAGE_TOKENS = 1_500
+/** Of other files: texts have about so many bytes in a token, documents and sounds more. */
+const TEXT_BYTES = 4
+const FILE_BYTES = 50
 
 type Kind =
   | 'space'
@@ -53,7 +58,19 @@ export function promptTokens(
 }
 
 export function messageTokens(message: PromptMessage): number {
-  return texts(message).reduce((sum, text) => sum + estimateTokens(text), MESSAGE_TOKENS)
+  const written = texts(message).reduce((sum, text) => sum + estimateTokens(text), MESSAGE_TOKENS)
+  return media(message).reduce((sum, file) => sum + mediaTokens(file), written)
+}
+
+function mediaTokens({ mimeType, data = '', blob }: Media): number {
+  if (mimeType.startsWith('image/')) return IMAGE_TOKENS
+  const bytes = blob?.bytes ?? data.length * 0.75
+  return Math.ceil(bytes / (/^text\/|json|xml|yaml/.test(mimeType) ? TEXT_BYTES : FILE_BYTES))
+}
+
+function media(message: PromptMessage): readonly Media[] {
+  if (message.role === 'user') return message.media ?? []
+  return message.role === 'tool' ? message.answers.flatMap((answer) => answer.media ?? []) : []
 }
 
 function texts(message: PromptMessage): string[] {

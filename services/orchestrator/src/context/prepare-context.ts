@@ -55,7 +55,8 @@ export interface ContextDeps {
   readonly events: { contextCompacted(how: ContextCompacted['how']): void }
   /** `contextTokens`: the budget with the room for the answer, instead of what the model says it takes. */
   readonly limits: TranscriptLimits & { readonly contextTokens?: number }
-  readonly model: () => Pick<ModelEntry, 'contextWindow'> | undefined
+  /** By its name, else the one that answers by default. */
+  readonly model: (reference?: string) => Pick<ModelEntry, 'contextWindow'> | undefined
   readonly systemPrompt: string
 }
 
@@ -108,7 +109,7 @@ export async function prepareContext(
       tools,
       systemPrompt,
     )
-  const full = budgetOf(deps)
+  const full = budgetOf(deps, turn.view.state.inputs.get(turn.input)?.model)
   const whole = tell(turn.view.state, turn.input, limits)
   const estimate = count(whole)
   const scale = providerScale(whole, estimate, full)
@@ -148,8 +149,8 @@ export function needsWholeLog(state: SessionState, input: number): boolean {
   return sinceCheckpoint(state, input).inputs.some((each) => isPruned(state, each))
 }
 
-function budgetOf({ limits, model }: ContextDeps): number {
-  const taken = Math.min(MAX_WINDOW, model()?.contextWindow ?? DEFAULT_WINDOW)
+function budgetOf({ limits, model }: ContextDeps, reference: string | undefined): number {
+  const taken = Math.min(MAX_WINDOW, model(reference)?.contextWindow ?? DEFAULT_WINDOW)
   const window = limits.contextTokens ?? taken
   return Math.floor(window - Math.min(MAX_RESERVE, window * RESERVE))
 }

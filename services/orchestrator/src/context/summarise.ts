@@ -148,8 +148,10 @@ function written(messages: readonly PromptMessage[]): string {
 
 function lines(message: PromptMessage): string[] {
   switch (message.role) {
-    case 'user':
-      return [`User: ${message.text}`]
+    case 'user': {
+      const files = (message.media ?? []).map(({ name, mimeType }) => `[${name ?? mimeType}]`)
+      return [['User:', ...files, message.text].join(' ')]
+    }
     case 'assistant':
       return message.content.flatMap((block) => {
         if (block.type === 'reasoning') return []

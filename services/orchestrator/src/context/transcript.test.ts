@@ -1,5 +1,5 @@
 import type { PromptMessage, SessionState } from '@mcp-host/contracts'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   call,
   claim,
@@ -357,4 +357,40 @@ test('turns of which the state has only the places are not told', () => {
   state.inputs.set(1, { ...first, text: '' })
   state.prunedThrough = 1
   expect(said(tell(state, 8))).toEqual(['two'])
+})
+
+describe('files', () => {
+  const blob = { key: 'k', bytes: 3, digest: 'd' }
+  const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' }
+
+  test('that came with a message are told with it', () => {
+    const attachments = [{ mimeType: 'image/png', name: 'a.png', blob }]
+    const state = fold({ kind: 'input', fact: { id: 'a', text: 'look', attachments } })
+    expect(tell(state, 1)).toEqual([{ role: 'user', text: 'look', media: attachments }])
+  })
+
+  test('that a tool returned are told with its answer, until it is cleared', () => {
+    const block = call(0, 0)
+    const stored = { type: 'image', mimeType: 'image/gif', stored: blob }
+    const facts = [
+      input('a', 'one'),
+      claim(1, 0),
+      result(0, [block]),
+      finished(block, [{ type: 'text', text: 'x'.repeat(300) }, image, stored]),
+      done(1),
+      input('b', 'two'),
+    ]
+    const answers = (state: SessionState) =>
+      tell(state, 6).flatMap((each) => (each.role === 'tool' ? each.answers : []))
+    expect(answers(fold(...facts))).toMatchObject([
+      {
+        media: [
+          { mimeType: 'image/png', data: 'AAAA' },
+          { mimeType: 'image/gif', blob },
+        ],
+      },
+    ])
+    const cleared = { ...fold(...facts), clearedThrough: 6 }
+    expect(answers(cleared)[0]).not.toHaveProperty('media')
+  })
 })

@@ -3,13 +3,15 @@ import type {
   ContentBlock,
   Generation,
   Input,
+  Media,
   PromptMessage,
   SessionState,
   ToolAnswer,
   ToolCall,
+  ToolFinished,
   Turn,
 } from '@mcp-host/contracts'
-import { blockText, branchOf } from '@mcp-host/contracts'
+import { blockText, branchOf, mediaOf } from '@mcp-host/contracts'
 import { cutText } from './cut-text.ts'
 import { callText } from './result-text.ts'
 
@@ -93,7 +95,7 @@ function tellCheckpoint({ summary }: Checkpoint): Told {
 
 function tellTurn(
   state: SessionState,
-  { seq, text }: Input,
+  { seq, text, attachments = [] }: Input,
   turn: Turn | undefined,
   limits: TranscriptLimits,
 ): Told[] {
@@ -111,7 +113,10 @@ function tellTurn(
   const end =
     outcome === 'cancelled' ? STOPPED : outcome === 'failed' && answer.length > 0 ? FAILED : ''
   return [
-    { message: { role: 'user', text }, input: seq },
+    {
+      message: { role: 'user', text, ...(attachments.length === 0 ? {} : { media: attachments }) },
+      input: seq,
+    },
     ...answer,
     ...(end === '' ? [] : [{ message: { role: 'user' as const, text: end }, input: seq }]),
   ]
@@ -149,7 +154,18 @@ function toAnswer(call: ToolCall, isCleared: boolean, limits: TranscriptLimits):
     return { ...base, text, isError: true }
   }
   const isError = settled === undefined && result?.outcome === 'error'
-  return { ...base, text: shown(call, text, isCleared, limits), isError }
+  const media = isCleared || settled !== undefined ? [] : (result?.content ?? []).flatMap(mediaIn)
+  return {
+    ...base,
+    text: shown(call, text, isCleared, limits),
+    isError,
+    ...(media.length === 0 ? {} : { media }),
+  }
+}
+
+function mediaIn(block: ToolFinished['content'][number]): Media[] {
+  const media = mediaOf(block)
+  return media === undefined ? [] : [media]
 }
 
 /** As much of a result as there is room for, and how to read the rest. */

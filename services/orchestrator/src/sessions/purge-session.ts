@@ -1,5 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { LogEntry, SessionId } from '@mcp-host/contracts'
+import { mediaOf } from '@mcp-host/contracts'
 
 /** How much of a log is held at a time. */
 const BATCH = 500
@@ -13,8 +14,7 @@ export async function purgeSession(
   for (let after = 0; ;) {
     const entries = await sessions.read(session, after, { limit: BATCH })
     for (const entry of entries) {
-      const key = blobOf(entry)
-      if (key !== undefined) await blobs.remove(key)
+      for (const key of blobsOf(entry)) await blobs.remove(key)
     }
     after = entries.at(-1)?.seq ?? after
     if (entries.length < BATCH) break
@@ -23,6 +23,9 @@ export async function purgeSession(
   await sessions.purge(session)
 }
 
-function blobOf({ kind, fact }: LogEntry): string | undefined {
-  return kind === 'tool' && fact.type === 'tool-finished' ? fact.blob?.key : undefined
+function blobsOf({ kind, fact }: LogEntry): string[] {
+  if (kind === 'input') return (fact.attachments ?? []).map(({ blob }) => blob.key)
+  if (kind !== 'tool' || fact.type !== 'tool-finished') return []
+  const media = fact.content.flatMap((block) => mediaOf(block)?.blob?.key ?? [])
+  return fact.blob === undefined ? media : [...media, fact.blob.key]
 }

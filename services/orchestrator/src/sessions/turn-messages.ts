@@ -21,7 +21,7 @@ export function turnMessages(
   turn: Turn | undefined,
   { branches, checkpoint }: TurnPlace,
 ): HistoryMessage[] {
-  const { id, time, text } = input
+  const { id, time, text, attachments } = input
   const { done } = turn ?? {}
   const user: HistoryMessage = {
     id,
@@ -34,6 +34,7 @@ export function turnMessages(
       state: stateOf(turn),
       ...(done === undefined ? {} : { outcome: done.outcome }),
       ...(done?.error === undefined ? {} : { error: done.error }),
+      ...(attachments === undefined ? {} : { attachments }),
     },
   }
   return [

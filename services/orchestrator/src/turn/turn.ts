@@ -52,8 +52,8 @@ export interface TurnDeps {
   readonly views: SessionViews
   readonly heard: HeardGenerations
   readonly tools: Tools
-  /** The model that answers. */
-  readonly model: () => ModelEntry | undefined
+  /** What is known of a model by its name, else of the one that answers by default. */
+  readonly model: (reference?: string) => Pick<ModelEntry, 'contextWindow'> | undefined
   readonly results: ResultTexts
   readonly systemPrompt: string
   readonly limits: Limits

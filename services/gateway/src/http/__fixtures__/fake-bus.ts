@@ -31,6 +31,20 @@ export class FakeBus {
     get: async () => (this.isDeleted ? { record: { state: 'deleted' }, revision: 1 } : undefined),
   }
 
+  readonly #files = new Map<string, Uint8Array & { about?: object }>()
+  readonly blobs = {
+    put: async (bytes: Uint8Array, { session, ...about }: { session: string }) => {
+      const key = `${session}.${crypto.randomUUID()}`
+      this.#files.set(key, Object.assign(bytes, { about }))
+      return { key, bytes: bytes.length, digest: 'd' }
+    },
+    find: async (key: string) => {
+      const found = this.#files.get(key)
+      return found && { key, bytes: found.length, digest: 'd', ...found.about }
+    },
+    get: async (key: string) => this.#files.get(key),
+  }
+
   /** Ids of what was appended, as long as the broker remembers them. */
   readonly #ids = new Map<string, number>()
 
@@ -100,7 +114,11 @@ export class FakeBus {
       role: 'user',
       createdAt: input.time,
       content: input.fact.text,
-      metadata: { messageId: only, state: isDone ? 'done' : 'running' },
+      metadata: {
+        messageId: only,
+        state: isDone ? 'done' : 'running',
+        ...(input.fact.attachments === undefined ? {} : { attachments: input.fact.attachments }),
+      },
     }
     return { messages: [message] }
   }

@@ -1,5 +1,6 @@
 import type { Envelope, Up, UserMessage } from '@mcp-host/contracts'
 import { BusError, newEnvelope } from '@mcp-host/contracts'
+import { findAttachments } from '../../session/find-attachments.ts'
 import { findStored, getMessage } from '../../session/find-message.ts'
 import { storeMessage } from '../../session/store-message.ts'
 import type { Connection } from '../connection.ts'
@@ -14,12 +15,17 @@ export async function acceptMessage(
   connection: Connection,
   { payload }: Extract<Up, { type: 'message' }>,
 ): Promise<void> {
-  const { id, text, replaces, model } = payload
-  const message = { text, ...(model === undefined ? {} : { model }) }
+  const { id, text, replaces, model, attachments = [] } = payload
+  const { sessionId } = connection
   await accept(deps, connection, id, async (envelope) => {
+    const message = {
+      text,
+      ...(model === undefined ? {} : { model }),
+      ...(await findAttachments(deps.bus, sessionId, attachments, 'payload.attachments')),
+    }
     if (replaces === undefined) return message
     const options = { envelope, field: 'payload.replaces' }
-    await getMessage(deps.bus, connection.sessionId, replaces, options)
+    await getMessage(deps.bus, sessionId, replaces, options)
     return { ...message, replaces }
   })
 }
@@ -33,8 +39,16 @@ export async function regenerate(
   const { id, messageId, model } = payload
   await accept(deps, connection, id, async (envelope) => {
     const options = { envelope, field: 'payload.messageId' }
-    const { content = '' } = await getMessage(deps.bus, connection.sessionId, messageId, options)
-    return { text: content, replaces: messageId, ...(model === undefined ? {} : { model }) }
+    const {
+      content = '',
+      metadata: { attachments },
+    } = await getMessage(deps.bus, connection.sessionId, messageId, options)
+    return {
+      text: content,
+      replaces: messageId,
+      ...(attachments === undefined ? {} : { attachments }),
+      ...(model === undefined ? {} : { model }),
+    }
   })
 }
 

@@ -7,11 +7,13 @@ import type {
   LanguageModelV4StreamResult,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
+import type { Media, PromptMessage } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Model, ProviderMetadata, StreamPart } from '../../model.ts'
 import { toBusError } from './error.ts'
+import { canRead, hasFiles, label, withoutFiles } from './media.ts'
 import { toPrompt } from './prompt.ts'
-import { refusedTool, toTools } from './tools.ts'
+import { isRefusal, refusedTool, toTools } from './tools.ts'
 import { toUsage } from './usage.ts'
 
 /** Why an answer that is fine as far as it goes may not be all. */
@@ -27,6 +29,8 @@ export interface AiSdkModelOptions {
   readonly contextWindow: number
   /** Under which name the package puts what the provider sealed. */
   readonly metadataName: string
+  /** Beginnings of the types of files it reads, beside texts. */
+  readonly reads: readonly string[]
   readonly providerOptions?: SharedV4ProviderOptions
   /** Where a request does not say otherwise. */
   readonly maxOutputTokens?: number
@@ -37,7 +41,7 @@ export interface AiSdkModelOptions {
 export function aiSdkModel(
   provider: string,
   language: LanguageModelV4,
-  { contextWindow, metadataName, ...defaults }: AiSdkModelOptions,
+  { contextWindow, metadataName, reads, ...defaults }: AiSdkModelOptions,
 ): Model {
   return {
     provider,
@@ -48,18 +52,22 @@ export function aiSdkModel(
       const { maxTokens, temperature, stopSequences } = request
       const options = {
         ...defaults,
-        prompt: toPrompt(request, metadataName),
+        prompt: toPrompt(request, { own: metadataName, reads }),
         ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
         ...(temperature === undefined ? {} : { temperature }),
         ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
         abortSignal: signal,
       }
       try {
-        const { stream, refused } = await start(language, options, tools)
+        const { stream, refused, isWithoutFiles } = await start(language, options, tools)
         // Told with the first part that comes: until then the answer has not begun.
         const notices = [...leftOut, ...refused].map(
           ({ tool, reason }) => `${provider} does not get the tool ${tool}: ${reason}`,
         )
+        if (isWithoutFiles) notices.push(`${provider} answers without the files, which it refuses`)
+        for (const file of newFiles(request.messages)) {
+          if (!canRead(file, reads)) notices.push(`${provider} cannot read the file ${label(file)}`)
+        }
         const block: OpenBlock = {}
         let end: LanguageModelV4FinishReason | undefined
         for await (const part of stream) {
@@ -91,23 +99,42 @@ function isCut({ unified, raw }: LanguageModelV4FinishReason): boolean {
   return unified === 'interrupted' || unified === 'error' || isSilent
 }
 
-/** Begins an answer, without the tools that the provider refuses. */
+/** The files of the message that is answered. */
+function newFiles(messages: readonly PromptMessage[]): Media[] {
+  const last = messages.at(-1)
+  if (last?.role === 'user') return last.media ?? []
+  return last?.role === 'tool' ? last.answers.flatMap(({ media }) => media ?? []) : []
+}
+
+interface Started extends LanguageModelV4StreamResult {
+  readonly refused: readonly { readonly tool: string; readonly reason: string }[]
+  readonly isWithoutFiles: boolean
+}
+
+/** Begins an answer, without the tools and files that the provider refuses. */
 async function start(
   language: LanguageModelV4,
   options: LanguageModelV4CallOptions,
   tools: readonly LanguageModelV4FunctionTool[],
-): Promise<LanguageModelV4StreamResult & { refused: { tool: string; reason: string }[] }> {
+): Promise<Started> {
   const refused: { tool: string; reason: string }[] = []
   let left = tools
+  let { prompt } = options
   for (;;) {
+    const isWithoutFiles = prompt !== options.prompt
     try {
       const offer = left.length === 0 ? {} : { tools: [...left] }
-      return { ...(await language.doStream({ ...options, ...offer })), refused }
+      const started = await language.doStream({ ...options, prompt, ...offer })
+      return { ...started, refused, isWithoutFiles }
     } catch (error) {
       const faulty = refusedTool(error, left)
-      if (faulty === undefined || refused.length >= MAX_REFUSED) throw error
-      refused.push({ tool: faulty.name, reason: 'the provider refuses its schema' })
-      left = left.filter((tool) => tool !== faulty)
+      if (faulty !== undefined && refused.length < MAX_REFUSED) {
+        refused.push({ tool: faulty.name, reason: 'the provider refuses its schema' })
+        left = left.filter((tool) => tool !== faulty)
+      } else if (isRefusal(error) && !isWithoutFiles && hasFiles(prompt)) {
+        // Which models see is not known beforehand; what they say of a picture has many words.
+        prompt = withoutFiles(prompt)
+      } else throw error
     }
   }
 }

@@ -1,35 +1,66 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
-import type { ContentBlock, PromptMessage } from '@mcp-host/contracts'
+import type { ContentBlock, PromptMessage, ToolAnswer } from '@mcp-host/contracts'
 import type { ModelRequest } from '../../model.ts'
+import { toFilePart } from './media.ts'
 
-/** The conversation as the SDK wants it. `own`: under that name stands what the provider itself sealed. */
-export function toPrompt({ system, messages }: ModelRequest, own: string): LanguageModelV4Prompt {
+/** What a provider can be sent. */
+export interface PromptRules {
+  /** Under that name stands what the provider itself sealed. */
+  readonly own: string
+  /** Beginnings of the types of the files that it reads. */
+  readonly reads: readonly string[]
+}
+
+/** The conversation as the SDK wants it. */
+export function toPrompt(
+  { system, messages }: Pick<ModelRequest, 'system' | 'messages'>,
+  rules: PromptRules,
+): LanguageModelV4Prompt {
   const prompt = messages
-    .map((message) => toMessage(message, own))
+    .flatMap((message) => toMessages(message, rules))
     // All of it may have been for somebody else.
     .filter(({ role, content }) => role !== 'assistant' || content.length > 0)
   return system === undefined ? prompt : [{ role: 'system', content: system }, ...prompt]
 }
 
-function toMessage(message: PromptMessage, own: string): LanguageModelV4Message {
+function toMessages(message: PromptMessage, rules: PromptRules): LanguageModelV4Message[] {
   switch (message.role) {
-    case 'user':
-      return { role: 'user', content: [{ type: 'text', text: message.text }] }
-    case 'assistant':
-      return { role: 'assistant', content: message.content.flatMap((block) => toPart(block, own)) }
-    case 'tool':
-      return {
-        role: 'tool',
-        content: message.answers.map(({ call, name, text, isError }) => ({
-          type: 'tool-result',
-          toolCallId: call,
-          toolName: name,
-          output: { type: isError ? 'error-text' : 'text', value: text },
-        })),
-      }
+    case 'user': {
+      const files = (message.media ?? []).map((file) => toFilePart(file, rules.reads))
+      return [{ role: 'user', content: [{ type: 'text', text: message.text }, ...files] }]
+    }
+    case 'assistant': {
+      const content = message.content.flatMap((block) => toPart(block, rules.own))
+      return [{ role: 'assistant', content }]
+    }
+    case 'tool': {
+      const results = message.answers.map(({ call, name, text, isError }) => ({
+        type: 'tool-result' as const,
+        toolCallId: call,
+        toolName: name,
+        output: { type: isError ? ('error-text' as const) : ('text' as const), value: text },
+      }))
+      return [{ role: 'tool', content: results }, ...toolFiles(message.answers, rules)]
+    }
     default:
       return message satisfies never
   }
+}
+
+/** What tools have shown comes after their results: half of the providers take no files in those. */
+function toolFiles(
+  answers: readonly ToolAnswer[],
+  { reads }: PromptRules,
+): LanguageModelV4Message[] {
+  const content = answers.flatMap(({ name, media = [] }) =>
+    media.length === 0
+      ? []
+      : [
+          { type: 'text' as const, text: `[What the tool ${name} returned beside its text:]` },
+          ...media.map((file) => toFilePart(file, reads)),
+        ],
+  )
+  return content.length === 0 ? [] : [{ role: 'user', content }]
 }
 
 type AssistantPart = (LanguageModelV4Message & { role: 'assistant' })['content'][number]

@@ -35,12 +35,17 @@ export function toTools(offered: readonly OfferedTool[]): {
 /** Where providers put a tool into their words: `tools.3.custom.name`, `function_declarations[3]`. */
 const PLACE = /(?:tools|function_?declarations)(?:\[0\]\.function_?declarations)?[.[](\d+)/i
 
+/** Whether a provider finds that a request as it stands makes no sense. */
+export function isRefusal(error: unknown): error is APICallError {
+  return APICallError.isInstance(error) && error.statusCode === 400
+}
+
 /** The tool because of which a provider refused a request, if it says so. */
 export function refusedTool<T extends { readonly name: string }>(
   error: unknown,
   tools: readonly T[],
 ): T | undefined {
-  if (!APICallError.isInstance(error) || error.statusCode !== 400) return undefined
+  if (!isRefusal(error)) return undefined
   const says = error.responseBody ?? ''
   const [, place] = PLACE.exec(says) ?? []
   const named = tools.find(({ name }) => new RegExp(`\\b${name}\\b`).test(says))

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { Media } from '../model/media.ts'
+import type { ToolFinished } from '../session/tool-fact.ts'
+import { BlobReference } from '../session/tool-fact.ts'
+
+const UNKNOWN = 'application/octet-stream'
+
+const Bytes = z.object({ mimeType: z.string().default(UNKNOWN), stored: BlobReference.optional() })
+const Shown = Bytes.extend({ type: z.enum(['image', 'audio']), data: z.string().optional() })
+const Embedded = z.object({
+  type: z.literal('resource'),
+  resource: Bytes.extend({ uri: z.string().optional(), blob: z.string().optional() }),
+})
+
+/**
+ * What an MCP content block has beside text: `undefined` for one that has only text. `stored` stands there
+ * in place of bytes that went into the object store.
+ */
+export function mediaOf(block: ToolFinished['content'][number]): Media | undefined {
+  const shown = Shown.safeParse(block)
+  if (shown.success) return media(shown.data, shown.data.data)
+  const embedded = Embedded.safeParse(block)
+  if (!embedded.success) return undefined
+  const { resource } = embedded.data
+  const name = resource.uri?.split('/').at(-1)
+  return media({ ...resource, ...(name === undefined ? {} : { name }) }, resource.blob)
+}
+
+function media(
+  { mimeType, name, stored }: z.infer<typeof Bytes> & { name?: string },
+  data: string | undefined,
+): Media | undefined {
+  if (data === undefined && stored === undefined) return undefined
+  return Media.parse({ mimeType, name, data, blob: stored })
+}

@@ -1,0 +1,84 @@
+import { BusError } from '@mcp-host/contracts'
+import { z } from 'zod'
+import { UNKNOWN_TYPE } from '../session/find-attachments.ts'
+import type { Api, ApiDeps } from './api.ts'
+import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
+
+/** Larger files are not taken. */
+const MAX_FILE_BYTES = 20 * 1024 * 1024
+
+const Stored = z
+  .object({
+    key: z.string().describe('Names the file in a message.'),
+    mimeType: z.string().describe('As it was sent.'),
+    name: z.string().optional().describe('As it was given.'),
+    bytes: z.number().int().describe('How many it has.'),
+  })
+  .meta({ id: 'File', description: 'A file that is stored and can come with a message.' })
+
+/** Files that come with messages. */
+export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
+  const tags = ['chat']
+  // The file itself, whatever it says it is.
+  api.removeAllContentTypeParsers()
+  api.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: unknown) => body)
+
+  api.post(
+    '/session/:id/file',
+    {
+      bodyLimit: MAX_FILE_BYTES,
+      schema: {
+        tags,
+        operationId: 'storeFile',
+        summary: 'Store a file that is to come with a message',
+        description: `The body is the file itself, of up to ${MAX_FILE_BYTES} bytes, with its type as \`Content-Type\`. It is kept for 30 days.`,
+        params: SessionParams,
+        querystring: z.object({
+          name: z.string().min(1).max(255).optional().describe('Of the file.'),
+        }),
+        response: {
+          201: jsonAnswer('It is stored.', Stored),
+          ...faults(400, 404, 413, 429, 503),
+        },
+      },
+    },
+    async ({ params, query: { name }, body, headers }, reply) => {
+      if (!Buffer.isBuffer(body) || body.length === 0) {
+        throw new BusError('invalid', 'body: must be the file; it is empty', { field: 'body' })
+      }
+      await checkNotDeleted(bus, params.id)
+      const [given = ''] = (headers['content-type'] ?? '').split(';')
+      const about = {
+        mimeType: given.trim().toLowerCase() || UNKNOWN_TYPE,
+        ...(name === undefined ? {} : { name }),
+      }
+      const { key, bytes } = await bus.blobs.put(body, { session: params.id, ...about })
+      return reply.code(201).send({ key, ...about, bytes })
+    },
+  )
+
+  api.get(
+    '/session/:id/file/:key',
+    {
+      schema: {
+        tags,
+        operationId: 'getFile',
+        summary:
+          'Get what came with a message, what a tool returned beside text, or a whole large result',
+        params: SessionParams.extend({ key: z.string().describe('Of the file.') }),
+        response: faults(400, 404, 503),
+      },
+    },
+    async ({ params: { id, key } }, reply) => {
+      const found = key.startsWith(`${id}.`) ? await bus.blobs.find(key) : undefined
+      if (found === undefined) {
+        throw new BusError('not-found', `key: this session has no file "${key}"`, { field: 'key' })
+      }
+      // What somebody stored is no page of ours: nothing in it runs.
+      reply.header('content-security-policy', "default-src 'none'; sandbox")
+      reply.header('x-content-type-options', 'nosniff')
+      reply.type(found.mimeType ?? UNKNOWN_TYPE)
+      return reply.send(Buffer.from(await bus.blobs.get(key)))
+    },
+  )
+}

@@ -1,0 +1,70 @@
+import type { GenerateRequest, GenerationId, SessionId } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { expect, test } from 'vitest'
+import { readPrompt } from './read-prompt.ts'
+
+const request: GenerateRequest = {
+  session: 'session' as SessionId,
+  turn: 1,
+  generation: 'session-0' as GenerationId,
+  deadline: 0,
+  messages: [],
+  tools: [],
+}
+const blob = (key: string) => ({ key, bytes: 2, digest: 'd' })
+const kept: Readonly<Record<string, string>> = {
+  picture: 'hi',
+  prompt: JSON.stringify({ messages: [{ role: 'user', text: 'from the store' }], tools: [] }),
+  broken: '{"messages":5}',
+}
+const blobs = {
+  async get(key: string) {
+    const text = kept[key]
+    if (text === undefined) throw new BusError('not-found', `there is no "${key}"`)
+    return Uint8Array.from(Buffer.from(text))
+  },
+}
+
+test('files come with the messages and the answers of tools', async () => {
+  const image = { mimeType: 'image/png', blob: blob('picture') }
+  const answer = { call: 'session-0-0' as never, name: 't', text: 'see', isError: false }
+  const { messages } = await readPrompt(blobs, {
+    ...request,
+    messages: [
+      { role: 'user', text: 'look', media: [image, { mimeType: 'image/gif', data: 'AAAA' }] },
+      { role: 'assistant', content: [] },
+      { role: 'tool', answers: [{ ...answer, media: [image] }] },
+    ],
+  })
+  const loaded = { mimeType: 'image/png', data: Buffer.from('hi').toString('base64') }
+  expect(messages).toEqual([
+    { role: 'user', text: 'look', media: [loaded, { mimeType: 'image/gif', data: 'AAAA' }] },
+    { role: 'assistant', content: [] },
+    { role: 'tool', answers: [{ ...answer, media: [loaded] }] },
+  ])
+})
+
+test('of a file that is not kept any more the model is told', async () => {
+  const { messages } = await readPrompt(blobs, {
+    ...request,
+    messages: [
+      {
+        role: 'user',
+        text: 'look',
+        media: [{ mimeType: 'image/png', name: 'a.png', blob: blob('gone') }],
+      },
+    ],
+  })
+  expect(messages).toEqual([
+    { role: 'user', text: 'look\n[The file a.png is not kept any more.]', media: [] },
+  ])
+})
+
+test('a prompt that is too large for the request is read, and refused when it is none', async () => {
+  expect(await readPrompt(blobs, { ...request, prompt: blob('prompt') })).toEqual({
+    messages: [{ role: 'user', text: 'from the store' }],
+    tools: [],
+  })
+  const reading = readPrompt(blobs, { ...request, prompt: blob('broken') })
+  await expect(reading).rejects.toMatchObject({ code: 'invalid' })
+})

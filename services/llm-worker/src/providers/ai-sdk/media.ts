@@ -1,0 +1,61 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+} from '@ai-sdk/provider'
+import type { Media } from '@mcp-host/contracts'
+
+/** Files that any model can read as part of the text. */
+const TEXT = /^text\/|^application\/(json|xml|yaml|x-yaml|toml|javascript|sql)$|\+(json|xml|yaml)$/
+
+/** A file as the SDK wants it. What the provider does not read at all is only named. */
+export function toFilePart(
+  file: Media,
+  /** Beginnings of the types that it reads. */
+  reads: readonly string[],
+): LanguageModelV4TextPart | LanguageModelV4FilePart {
+  const { mimeType, name, data = '' } = file
+  if (TEXT.test(mimeType)) {
+    const text = Buffer.from(data, 'base64').toString()
+    return { type: 'text', text: `File ${label(file)}:\n${text}` }
+  }
+  if (!canRead(file, reads)) return { type: 'text', text: notShown(file) }
+  return {
+    type: 'file',
+    mediaType: mimeType,
+    data: { type: 'data', data },
+    ...(name === undefined ? {} : { filename: name }),
+  }
+}
+
+export function canRead({ mimeType }: Media, reads: readonly string[]): boolean {
+  return TEXT.test(mimeType) || reads.some((type) => mimeType.startsWith(type))
+}
+
+export function label({ name, mimeType }: Media): string {
+  return name === undefined ? mimeType : `${name} (${mimeType})`
+}
+
+/** What stands in place of a file. */
+function notShown(file: Media): string {
+  return `[The file ${label(file)} cannot be shown to you.]`
+}
+
+export function hasFiles(prompt: LanguageModelV4Prompt): boolean {
+  return prompt.some(
+    ({ role, content }) => role === 'user' && content.some(({ type }) => type === 'file'),
+  )
+}
+
+/** The same, with the files only named. */
+export function withoutFiles(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  return prompt.map((message) => {
+    if (message.role !== 'user') return message
+    const content = message.content.map((part) => {
+      if (part.type !== 'file') return part
+      const { mediaType: mimeType, filename: name } = part
+      return { type: 'text' as const, text: notShown({ mimeType, name }) }
+    })
+    return { ...message, content }
+  })
+}

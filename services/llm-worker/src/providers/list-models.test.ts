@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findProvider } from '../settings/find-provider.ts'
+import type { ProviderType } from '../settings/llm-file.ts'
+import type { OwnServer, Received } from './__fixtures__/own-server.ts'
+import { startOwnServer } from './__fixtures__/own-server.ts'
+import { listModels } from './list-models.ts'
+
+const KEY = 'a-key-nobody-may-see'
+/** What the server answers, by path. */
+let pages: Record<string, unknown>
+let own: OwnServer
+beforeAll(async () => {
+  own = await startOwnServer()
+})
+afterAll(() => own[Symbol.asyncDispose]())
+beforeEach(() => {
+  pages = {}
+  own.received.length = 0
+  own.answer = (response, { url = '', body }) => {
+    const page = pages[url]
+    const found: unknown = typeof page === 'function' ? page(body) : page
+    response.writeHead(found === undefined ? 404 : 200).end(JSON.stringify(found))
+  }
+})
+
+const list = (type: ProviderType, path: string, origin = own.origin) => {
+  const prefix = type.toUpperCase().replaceAll('-', '_')
+  const env = { [`${prefix}_BASE_URL`]: origin + path, [`${prefix}_API_KEY`]: KEY }
+  return listModels(findProvider(type, {}, env), { signal: AbortSignal.timeout(5_000) })
+}
+const headersOf = ({ headers }: Partial<Received> = {}) => headers
+
+test.each<[ProviderType, string]>([
+  ['openai', 'authorization'],
+  ['xai', 'authorization'],
+  ['openai-compatible', 'authorization'],
+])('%s lists those that hold conversations', async (type, header) => {
+  const ids = ['big-1', 'text-embedding-3', 'tts-1', 'small-1']
+  pages['/v1/models'] = { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) }
+  expect(await list(type, '/v1')).toEqual([{ id: 'big-1' }, { id: 'small-1' }])
+  expect(headersOf(own.received[0])?.[header]).toBe(`Bearer ${KEY}`)
+})
+
+test('Claude lists its models with what they take', async () => {
+  const data = [{ type: 'model', id: 'claude-a', max_input_tokens: 1_000_000 }, { id: 'claude-b' }]
+  pages['/v1/models?limit=1000'] = { data, has_more: false }
+  const can = { tools: true, pictures: true }
+  expect(await list('anthropic', '/v1')).toEqual([
+    { id: 'claude-a', contextWindow: 1_000_000, ...can },
+    { id: 'claude-b', ...can },
+  ])
+  expect(headersOf(own.received[0])).toMatchObject({
+    'x-api-key': KEY,
+    'anthropic-version': '2023-06-01',
+  })
+})
+
+test('Gemini lists those that write', async () => {
+  const writes = { supportedGenerationMethods: ['generateContent', 'countTokens'] }
+  pages['/v1beta/models?pageSize=1000'] = {
+    models: [
+      { name: 'models/gemini-flash', inputTokenLimit: 1_048_576, ...writes },
+      { name: 'models/gemini-embedding', supportedGenerationMethods: ['embedContent'] },
+    ],
+  }
+  expect(await list('gemini', '/v1beta')).toEqual([
+    { id: 'gemini-flash', contextWindow: 1_048_576 },
+  ])
+  expect(headersOf(own.received[0])?.['x-goog-api-key']).toBe(KEY)
+})
+
+test('Ollama tells of each what it can', async () => {
+  pages['/api/tags'] = {
+    models: ['eyes:7b', 'words:1b', 'bert'].map((model) => ({ model, name: model })),
+  }
+  const can: Record<string, string[]> = {
+    'eyes:7b': ['completion', 'vision', 'tools'],
+    'words:1b': ['completion'],
+    bert: ['embedding'],
+  }
+  pages['/api/show'] = ({ model }: { model: string }) => ({ capabilities: can[model] })
+  expect(await list('ollama', '/v1')).toEqual([
+    { id: 'eyes:7b', tools: true, pictures: true },
+    { id: 'words:1b', tools: false, pictures: false },
+  ])
+})
+
+test('LM Studio lists what is loaded first', async () => {
+  const model = (key: string, more: object) => ({
+    type: 'llm',
+    key,
+    max_context_length: 8_192,
+    ...more,
+  })
+  const loaded = { loaded_instances: [{ config: { context_length: 4_096 } }] }
+  pages['/api/v1/models'] = {
+    models: [
+      model('far', { loaded_instances: [] }),
+      { type: 'embedding', key: 'bert' },
+      model('near', { ...loaded, capabilities: { vision: true, trained_for_tool_use: false } }),
+    ],
+  }
+  expect(await list('lmstudio', '/v1')).toEqual([
+    { id: 'near', contextWindow: 4_096, tools: false, pictures: true },
+    { id: 'far', contextWindow: 8_192 },
+  ])
+})
+
+test('an LM Studio of before lists as others do', async () => {
+  pages['/v1/models'] = { data: [{ id: 'near' }] }
+  expect(await list('lmstudio', '/v1')).toEqual([{ id: 'near' }])
+})
+
+test.each<[string, () => Promise<unknown>, string, string]>([
+  [
+    'is not there',
+    () => list('openai', '/v1', 'http://127.0.0.1:1'),
+    'unavailable',
+    'openai cannot be reached',
+  ],
+  [
+    'says something else',
+    () => list('openai', '/v1'),
+    'unavailable',
+    'openai lists its models in a way that is not known',
+  ],
+  ['has no list', () => list('gemini', '/v1beta'), 'not-found', 'gemini answered 404'],
+])('one that %s fails in words', async (_, listing, code, message) => {
+  pages['/v1/models'] = { models: 5 }
+  await expect(listing()).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+})
