@@ -609,14 +609,17 @@ describe('a file', () => {
     expect(input?.fact).toMatchObject({ text: 'look', replaces: 'm1', attachments })
   })
 
-  test('that a message names and is not there is said', async () => {
-    const key = `${SESSION}.${crypto.randomUUID()}`
-    const { statusCode, json } = await ask('POST', at('/message'), {
-      message: 'look',
-      attachments: [key],
-    })
-    expect(statusCode).toBe(400)
-    expect(json()).toMatchObject({ error: { field: 'attachments', message: /store it again/ } })
+  test('that a message names and this session does not have is said', async () => {
+    const other = 'another-session-1'
+    const { key: foreign } = await bus.blobs.put(new Uint8Array(1), { session: other })
+    for (const key of [foreign, `${SESSION}.${crypto.randomUUID()}`]) {
+      const body = { message: 'look', attachments: [key] }
+      const { statusCode, json } = await ask('POST', at('/message'), body)
+      expect(statusCode).toBe(400)
+      const message = `attachments: this session has no file "${key}"; store it again`
+      expect(json()).toMatchObject({ error: { field: 'attachments', message } })
+    }
+    expect(bus.entries).toEqual([])
   })
 })
 
