@@ -108,7 +108,8 @@ async function askWorker(bus: Bus, { tokens, tokensPerSecond }: Answer): Promise
     },
     { envelope: newEnvelope('local'), timeoutMs: 10_000 },
   )
-  return ended.promise
+  const late = setTimeout(() => ended.reject(new Error('an answer did not end')), ANSWER_LIMIT_MS)
+  return await ended.promise.finally(() => clearTimeout(late))
 }
 
 async function measure({ name, pid, apply }: Target, load: Load): Promise<object> {

@@ -16,6 +16,7 @@ let connection: NatsConnection
 let log: NatsSessionLog
 /** The replica that answers reads has nothing after this. */
 let replicaSeq = Infinity
+let isReconnecting = false
 
 beforeAll(async () => {
   broker = await startBroker()
@@ -36,7 +37,8 @@ afterAll(async () => {
 
 /** As of a cluster, where the leader is asked for what is newest, */
 function inCluster(real: NatsConnection): NatsConnection {
-  return Object.create(real, { info: { value: { ...real.info, cluster: 'c' } } })
+  const info = { ...real.info, cluster: 'c' }
+  return Object.create(real, { info: { get: () => (isReconnecting ? undefined : info) } })
 }
 
 /** and any replica may answer a read. */
@@ -92,6 +94,14 @@ test('the end of the log is the newest', async () => {
   expect(await log.end(session)).toMatchObject({ seq: last, turnEvent: { seq: seqs[1] } })
   using listening = await log.listen(session)
   expect(listening).toMatchObject({ seq: last, turnEvent: { seq: seqs[1] } })
+})
+
+test('the end of the log is the newest also while it is not known who will answer', async () => {
+  const { session, last } = await halfReplicated()
+  isReconnecting = true
+  expect(await log.lastSequence(session)).toBe(last)
+  expect(await log.read(session, last - 1, { through: last })).toHaveLength(1)
+  isReconnecting = false
 })
 
 test('a follower is given all that was stored when it came', async () => {

@@ -282,7 +282,9 @@ export class NatsSessionLog implements SessionLog {
 
   /** Replicas may lag: in a cluster the stream's leader is asked, which costs more. */
   async #newest(query: DirectMsgRequest & MsgRequest): Promise<StoredMsg | null> {
-    if (this.#deps.connection.info?.cluster !== undefined) {
+    const { info } = this.#deps.connection
+    // While it is reconnecting nobody knows who will answer.
+    if (info === undefined || info.cluster !== undefined) {
       return this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query)
     }
     const [found] = await this.#direct(query)

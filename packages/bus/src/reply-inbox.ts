@@ -31,11 +31,10 @@ export class ReplyInbox {
   constructor(connection: NatsConnection, prefix: string) {
     this.#connection = connection
     this.#prefix = `${createInbox(prefix)}.`
-    connection.subscribe(`${this.#prefix}*`, { callback: (_, message) => this.#take(message) })
-    void connection.closed().then(() => {
-      const error = new errors.ClosedConnectionError()
-      for (const { settle } of this.#questions.values()) settle.reject(error)
+    connection.subscribe(`${this.#prefix}*`, {
+      callback: (error, message) => (error === null ? this.#take(message) : this.#fail(error)),
     })
+    void connection.closed().then(() => this.#fail(new errors.ClosedConnectionError()))
   }
 
   /** The one answer. Rejects as `ask` does. */
@@ -78,6 +77,10 @@ export class ReplyInbox {
       clearTimeout(quiet)
       this.#questions.delete(token)
     }
+  }
+
+  #fail(error: Error): void {
+    for (const { settle } of this.#questions.values()) settle.reject(error)
   }
 
   #take(message: Msg): void {

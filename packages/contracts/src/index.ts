@@ -40,7 +40,7 @@ export {
 export { generate, GenerateRequest, Prompt } from './model/generate.ts'
 export { generationControl } from './model/generation-control.ts'
 export { generationSnapshot } from './model/generation-snapshot.ts'
-export { Attachment, Media } from './model/media.ts'
+export { Attachment, cleanType, isText, Media, UNKNOWN_TYPE } from './model/media.ts'
 export { runningGenerations } from './model/running-generations.ts'
 export { TextDelta, textDelta } from './model/text-delta.ts'
 export { sample, SampleReply, SampleRequest } from './model/sample.ts'

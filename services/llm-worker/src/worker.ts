@@ -26,7 +26,7 @@ export async function createWorker(
     onChange() {
       logger.info({ component: 'models', action: 'reload' }, 'who may answer was read again')
       publish().catch(onFailure)
-      void list()
+      list()
     },
     onFailure,
   })
@@ -40,14 +40,19 @@ export async function createWorker(
       ...(notice === undefined ? {} : { notice }),
     })
   }
-  const list = async (): Promise<void> => {
-    try {
-      for (const entry of await models.list()) {
-        await bus.catalog.put(entry, { ttlMs: LIST_TTL_MS })
-      }
-    } catch (err) {
-      logger.warn({ component: 'models', action: 'list', err }, 'the list of models is not told')
+  const listOnce = async (): Promise<void> => {
+    for (const entry of await models.list()) {
+      if (stop.signal.aborted) return
+      await bus.catalog.put(entry, { ttlMs: LIST_TTL_MS }).catch((err: unknown) => {
+        const fields = { component: 'models', action: 'list', provider: entry.provider, err }
+        logger.warn(fields, 'its models are not told')
+      })
     }
+  }
+  /** One after the other: the last one counts. */
+  let listing = Promise.resolve()
+  const list = (): void => {
+    listing = listing.then(listOnce).catch(onFailure)
   }
   const generations = new Set<Promise<unknown>>()
   // Apart: else a worker that is busy with conversations would never summarise one.
@@ -74,8 +79,8 @@ export async function createWorker(
   }
   await publish()
   // Nothing waits for it: providers take their time.
-  void list()
-  const listing = setInterval(() => void list(), LIST_EVERY_MS).unref()
+  list()
+  const timer = setInterval(list, LIST_EVERY_MS).unref()
   return {
     async drain() {
       leaveQueues()
@@ -83,7 +88,7 @@ export async function createWorker(
     },
     async [Symbol.asyncDispose]() {
       leaveQueues()
-      clearInterval(listing)
+      clearInterval(timer)
       models[Symbol.dispose]()
       stop.abort()
       await ended()

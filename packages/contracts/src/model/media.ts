@@ -1,6 +1,22 @@
 import { z } from 'zod'
 import { BlobReference } from '../session/tool-fact.ts'
 
+/** Of which nothing else is known. */
+export const UNKNOWN_TYPE = 'application/octet-stream'
+
+/** A type without parameters, in small letters; `UNKNOWN_TYPE` for what is none. */
+export function cleanType(given: unknown): string {
+  const [type = ''] = typeof given === 'string' ? given.toLowerCase().split(';') : []
+  return /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(type.trim()) ? type.trim() : UNKNOWN_TYPE
+}
+
+const TEXT = /^text\/|^application\/(json|xml|yaml|x-yaml|toml|javascript|sql)$|\+(json|xml|yaml)$/
+
+/** Whether a file is text, which any model can read as part of what is said. */
+export function isText(mimeType: string): boolean {
+  return TEXT.test(mimeType)
+}
+
 /** A picture, a document or the like. */
 const about = {
   /** Such as `image/png`. */

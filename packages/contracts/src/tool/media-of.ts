@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { Media } from '../model/media.ts'
+import { cleanType, Media } from '../model/media.ts'
 import type { ToolFinished } from '../session/tool-fact.ts'
 import { BlobReference } from '../session/tool-fact.ts'
 
-const UNKNOWN = 'application/octet-stream'
-
-const Bytes = z.object({ mimeType: z.string().default(UNKNOWN), stored: BlobReference.optional() })
+const Bytes = z.object({
+  mimeType: z.unknown().optional().transform(cleanType),
+  stored: BlobReference.optional(),
+})
 const Shown = Bytes.extend({ type: z.enum(['image', 'audio']), data: z.string().optional() })
 const Embedded = z.object({
   type: z.literal('resource'),

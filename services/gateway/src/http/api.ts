@@ -42,7 +42,7 @@ const FAULTS = {
   404: 'There is no such thing.',
   409: 'It does not fit to what is there: it is over, or another message has this `id`.',
   413: 'The body is larger than 1 MB, a file larger than 20 MB.',
-  415: 'The body is not application/json.',
+  415: 'The body is not application/json; of a file: its type is none.',
   429: 'Too many messages of the session wait; send more when some are answered.',
   500: 'A fault of the host; its log has more.',
   503: 'Not possible right now. It may have been done all the same: try again after `Retry-After` seconds, a message with the same `id`.',

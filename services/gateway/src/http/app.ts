@@ -26,7 +26,7 @@ const MAX_BODY_BYTES = 1024 * 1024
 /** What the server says too shortly, by status. */
 const FAULTS: Readonly<Record<number, string>> = {
   413: 'body: too large; send less',
-  415: 'body: must be JSON; send it as Content-Type: application/json',
+  415: 'body: must be JSON; send it as Content-Type: application/json, and a file as its own type, such as image/png',
 }
 
 const EVENTS = '/api/chat/session/:id/events'

@@ -1,6 +1,5 @@
-import { BusError } from '@mcp-host/contracts'
+import { BusError, cleanType } from '@mcp-host/contracts'
 import { z } from 'zod'
-import { UNKNOWN_TYPE } from '../session/find-attachments.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
 
@@ -38,7 +37,7 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
         }),
         response: {
           201: jsonAnswer('It is stored.', Stored),
-          ...faults(400, 404, 413, 429, 503),
+          ...faults(400, 404, 413, 415, 429, 503),
         },
       },
     },
@@ -47,9 +46,8 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
         throw new BusError('invalid', 'body: must be the file; it is empty', { field: 'body' })
       }
       await checkNotDeleted(bus, params.id)
-      const [given = ''] = (headers['content-type'] ?? '').split(';')
       const about = {
-        mimeType: given.trim().toLowerCase() || UNKNOWN_TYPE,
+        mimeType: cleanType(headers['content-type']),
         ...(name === undefined ? {} : { name }),
       }
       const { key, bytes } = await bus.blobs.put(body, { session: params.id, ...about })
@@ -70,6 +68,7 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
       },
     },
     async ({ params: { id, key } }, reply) => {
+      await checkNotDeleted(bus, id)
       const found = key.startsWith(`${id}.`) ? await bus.blobs.find(key) : undefined
       if (found === undefined) {
         throw new BusError('not-found', `key: this session has no file "${key}"`, { field: 'key' })
@@ -77,7 +76,7 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
       // What somebody stored is no page of ours: nothing in it runs.
       reply.header('content-security-policy', "default-src 'none'; sandbox")
       reply.header('x-content-type-options', 'nosniff')
-      reply.type(found.mimeType ?? UNKNOWN_TYPE)
+      reply.type(cleanType(found.mimeType))
       return reply.send(Buffer.from(await bus.blobs.get(key)))
     },
   )

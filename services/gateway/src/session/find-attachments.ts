@@ -1,9 +1,9 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Attachment, SessionId } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, UNKNOWN_TYPE } from '@mcp-host/contracts'
 
-/** What a file is taken for whose type nobody has said. */
-export const UNKNOWN_TYPE = 'application/octet-stream'
+/** All files of a message together: providers take no more. */
+const MAX_BYTES = 20 * 1024 * 1024
 
 /**
  * The stored files that a message names, as it has them in the log. Throws `invalid` for one that this
@@ -27,5 +27,10 @@ export async function findAttachments(
       return { mimeType, ...(name === undefined ? {} : { name }), blob: { key, bytes, digest } }
     }),
   )
+  const bytes = attachments.reduce((sum, { blob }) => sum + blob.bytes, 0)
+  if (bytes > MAX_BYTES) {
+    const message = `${field}: ${bytes} bytes together; at most ${MAX_BYTES} may come with one message`
+    throw new BusError('invalid', message, { field })
+  }
   return { attachments }
 }

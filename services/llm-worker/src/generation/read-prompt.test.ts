@@ -11,7 +11,7 @@ const request: GenerateRequest = {
   messages: [],
   tools: [],
 }
-const blob = (key: string) => ({ key, bytes: 2, digest: 'd' })
+const blob = (key: string, bytes = 2) => ({ key: `session.${key}`, bytes, digest: 'd' })
 const kept: Readonly<Record<string, string>> = {
   picture: 'hi',
   prompt: JSON.stringify({ messages: [{ role: 'user', text: 'from the store' }], tools: [] }),
@@ -19,7 +19,7 @@ const kept: Readonly<Record<string, string>> = {
 }
 const blobs = {
   async get(key: string) {
-    const text = kept[key]
+    const text = kept[key.replace('session.', '')]
     if (text === undefined) throw new BusError('not-found', `there is no "${key}"`)
     return Uint8Array.from(Buffer.from(text))
   },
@@ -67,4 +67,35 @@ test('a prompt that is too large for the request is read, and refused when it is
   })
   const reading = readPrompt(blobs, { ...request, prompt: blob('broken') })
   await expect(reading).rejects.toMatchObject({ code: 'invalid' })
+})
+
+test('of more than providers take the newest are sent, and of those of other sessions none', async () => {
+  const file = (name: string, bytes: number) => ({
+    mimeType: 'image/png',
+    name,
+    blob: blob('picture', bytes),
+  })
+  const { messages } = await readPrompt(blobs, {
+    ...request,
+    messages: [
+      { role: 'user', text: 'old', media: [file('a', 15_000_000), file('b', 2)] },
+      { role: 'user', text: 'new', media: [file('c', 15_000_000)] },
+      {
+        role: 'user',
+        text: 'not mine',
+        media: [{ mimeType: 'image/png', blob: { ...blob(''), key: 'other.x' } }],
+      },
+    ],
+  })
+  const data = Buffer.from('hi').toString('base64')
+  const left = 'is left out here: there are too many, or it is too large'
+  expect(messages).toEqual([
+    {
+      role: 'user',
+      text: `old\n[The file a ${left}.]`,
+      media: [{ mimeType: 'image/png', name: 'b', data }],
+    },
+    { role: 'user', text: 'new', media: [{ mimeType: 'image/png', name: 'c', data }] },
+    { role: 'user', text: 'not mine\n[The file image/png is not of this session.]', media: [] },
+  ])
 })

@@ -1,6 +1,15 @@
 import type { Blobs } from '@mcp-host/bus'
-import type { GenerateRequest, Media, PromptMessage } from '@mcp-host/contracts'
+import type {
+  GenerateRequest,
+  Media,
+  PromptMessage,
+  SessionId,
+  ToolAnswer,
+} from '@mcp-host/contracts'
 import { BusError, Prompt } from '@mcp-host/contracts'
+
+/** So many bytes of files are sent at once, the newest first: providers take no more. */
+const MAX_FILE_BYTES = 20 * 1024 * 1024
 
 /**
  * What the model is to be asked, also where only a reference to it or to a file stands in the request.
@@ -11,7 +20,10 @@ export async function readPrompt(
   request: GenerateRequest,
 ): Promise<Pick<GenerateRequest, 'messages' | 'tools'>> {
   const { messages, tools } = await readWhole(blobs, request)
-  return { messages: await Promise.all(messages.map((each) => withFiles(blobs, each))), tools }
+  const files = new Files(blobs, request.session)
+  const loaded: PromptMessage[] = []
+  for (const message of messages.toReversed()) loaded.push(await withFiles(files, message))
+  return { messages: loaded.toReversed(), tools }
 }
 
 async function readWhole(
@@ -25,38 +37,51 @@ async function readWhole(
   return parsed.data
 }
 
-async function withFiles(
-  blobs: Pick<Blobs, 'get'>,
-  message: PromptMessage,
-): Promise<PromptMessage> {
-  if (message.role === 'user') return load(blobs, message)
+async function withFiles(files: Files, message: PromptMessage): Promise<PromptMessage> {
+  if (message.role === 'user') return files.load(message)
   if (message.role === 'assistant') return message
-  return {
-    ...message,
-    answers: await Promise.all(message.answers.map((answer) => load(blobs, answer))),
-  }
+  const answers: ToolAnswer[] = []
+  for (const answer of message.answers) answers.push(await files.load(answer))
+  return { ...message, answers }
 }
 
-/** With the files themselves. Of one that is not there any more the model is told. */
-async function load<T extends { text: string; media?: Media[] | undefined }>(
-  blobs: Pick<Blobs, 'get'>,
-  message: T,
-): Promise<T> {
-  if (message.media === undefined) return message
-  const media: Media[] = []
-  let { text } = message
-  for (const { blob, ...file } of message.media) {
-    if (blob === undefined) {
-      media.push(file)
-      continue
+/** The files of one prompt. */
+class Files {
+  readonly #blobs: Pick<Blobs, 'get'>
+  readonly #session: SessionId
+  #left = MAX_FILE_BYTES
+
+  constructor(blobs: Pick<Blobs, 'get'>, session: SessionId) {
+    this.#blobs = blobs
+    this.#session = session
+  }
+
+  /** With the files themselves. Of one that cannot be had the model is told. */
+  async load<T extends { text: string; media?: Media[] | undefined }>(message: T): Promise<T> {
+    if (message.media === undefined) return message
+    const media: Media[] = []
+    let { text } = message
+    for (const file of message.media) {
+      const found = await this.#get(file)
+      if (typeof found === 'string') text += `\n[The file ${file.name ?? file.mimeType} ${found}.]`
+      else media.push(found)
     }
+    return { ...message, text, media }
+  }
+
+  async #get({ blob, ...file }: Media): Promise<Media | string> {
+    const bytes = blob?.bytes ?? (file.data?.length ?? 0) * 0.75
+    if (bytes > this.#left) return 'is left out here: there are too many, or it is too large'
+    this.#left -= bytes
+    if (blob === undefined) return file
+    // A tool may say what it likes.
+    if (!blob.key.startsWith(`${this.#session}.`)) return 'is not of this session'
     try {
-      const data = Buffer.from(await blobs.get(blob.key)).toString('base64')
-      media.push({ ...file, data })
+      const data = Buffer.from(await this.#blobs.get(blob.key)).toString('base64')
+      return { ...file, data }
     } catch (error) {
-      if (BusError.from(error).code !== 'not-found') throw error
-      text += `\n[The file ${file.name ?? file.mimeType} is not kept any more.]`
+      if (BusError.from(error).code === 'not-found') return 'is not kept any more'
+      throw error
     }
   }
-  return { ...message, text, media }
 }

@@ -326,6 +326,16 @@ describe.each(subjects)('$name', (subject) => {
       expect(notices).toEqual([`${name} answers without the files, which it refuses`])
       expect(own.received).toHaveLength(2)
     })
+
+    test('a conversation that is too long is not sent again without them', async () => {
+      own.answer = (response) => {
+        response.writeHead(400, { 'content-type': 'application/json' })
+        response.end('{"error":{"message":"prompt is too long: 300000 tokens"}}')
+      }
+      const { error } = await askOwn(user(image))
+      expect(error).toMatchObject({ code: 'invalid', reason: 'context-overflow' })
+      expect(own.received).toHaveLength(1)
+    })
   })
 
   test('one that cannot be reached is unavailable', async () => {

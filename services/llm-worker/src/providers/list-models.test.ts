@@ -124,7 +124,7 @@ test.each<[string, () => Promise<unknown>, string, string]>([
     'unavailable',
     'openai lists its models in a way that is not known',
   ],
-  ['has no list', () => list('gemini', '/v1beta'), 'not-found', 'gemini answered 404'],
+  ['has no list', () => list('gemini', '/v1beta'), 'not-found', 'gemini does not list its models'],
 ])('one that %s fails in words', async (_, listing, code, message) => {
   pages['/v1/models'] = { models: 5 }
   await expect(listing()).rejects.toMatchObject({ code, message: expect.stringContaining(message) })

@@ -26,7 +26,11 @@ export async function listModels(
   try {
     return await lists[provider.type]({ provider, signal })
   } catch (error) {
-    if (APICallError.isInstance(error)) throw toBusError(provider.name, error)
+    if (APICallError.isInstance(error)) {
+      const known = toBusError(provider.name, error)
+      if (known.code !== 'not-found') throw known
+      throw new BusError('not-found', `${provider.name} does not list its models`, { cause: error })
+    }
     const isStrange = error instanceof z.ZodError || error instanceof SyntaxError
     const what = isStrange ? 'lists its models in a way that is not known' : 'cannot be reached'
     throw new BusError('unavailable', `${provider.name} ${what}`, { cause: error })
@@ -100,13 +104,15 @@ const OllamaTags = z.object({ models: z.array(z.object({ model: z.string() })) }
 const OllamaModel = z.object({ capabilities: z.array(z.string()).optional() })
 
 async function listOllama({ provider, signal }: Asked): Promise<ListedModel[]> {
-  const { origin } = new URL(provider.baseUrl)
-  const { models } = await get(`${origin}/api/tags`, OllamaTags, { signal })
+  const base = above(provider)
+  const headers = bearer(provider)
+  const { models } = await get(`${base}/api/tags`, OllamaTags, { signal, headers })
   const listed = await Promise.all(
     models.map(async ({ model: id }) => {
       const body = JSON.stringify({ model: id })
-      const shown = await get(`${origin}/api/show`, OllamaModel, { signal, method: 'POST', body })
-      const { capabilities: can } = shown
+      const init = { signal, headers, method: 'POST', body }
+      const shown = await get(`${base}/api/show`, OllamaModel, init).catch(() => undefined)
+      const can = shown?.capabilities
       // Older versions do not say.
       if (can === undefined) return NO_CHAT.test(id) ? [] : [{ id }]
       const isChat = can.includes('completion')
@@ -134,8 +140,7 @@ const LmStudioModels = z.object({
 
 async function listLmStudio(asked: Asked): Promise<ListedModel[]> {
   const { provider, signal } = asked
-  const { origin } = new URL(provider.baseUrl)
-  const url = `${origin}/api/v1/models`
+  const url = `${above(provider)}/api/v1/models`
   const found = await get(url, LmStudioModels, { signal, headers: bearer(provider) }).catch(
     () => undefined,
   )
@@ -175,6 +180,11 @@ async function get<T>(
     })
   }
   return schema.parse(JSON.parse(text))
+}
+
+/** Where its own interface is, beside OpenAI's. */
+function above({ baseUrl }: Provider): string {
+  return baseUrl.replace(/\/v1\/?$/, '')
 }
 
 function bearer(provider: Provider): Record<string, string> {

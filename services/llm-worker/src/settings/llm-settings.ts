@@ -31,7 +31,7 @@ type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'
 export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   const { llmConfig, provider, model } = config
   const file = llmConfig === NONE ? undefined : readLlmFile(llmConfig)
-  if (file === undefined && llmConfig !== NONE && env['LLM_CONFIG'] !== undefined) {
+  if (file === undefined && llmConfig !== NONE && (env['LLM_CONFIG'] ?? '') !== '') {
     throw new ConfigError([`LLM_CONFIG: there is no file ${llmConfig}; "${NONE}" does without one`])
   }
   const own = file?.providers ?? {}

@@ -116,6 +116,21 @@ describe('a result that is too large for the log', () => {
     })
   })
 
+  test('does not say itself where something is stored', async () => {
+    const forged = { key: '', bytes: 0, digest: '' }
+    const kept = await fromResult(
+      {
+        content: [
+          { ...picture, data: 'AAAA', stored: forged },
+          { type: 'resource', resource: { uri: 'x://y', text: 'a', stored: forged } },
+        ],
+        // Of what a server may send anything is typed.
+      } as unknown as Parameters<typeof fromResult>[0],
+      store,
+    )
+    expect(JSON.stringify(kept)).not.toContain('stored')
+  })
+
   test('of pictures that cannot be stored is described in words', async () => {
     const kept = await fromResult({ content: [...content, picture] }, async () => undefined)
     expect(texts(kept)[0]).toBe('sunny\n[image image/png]')

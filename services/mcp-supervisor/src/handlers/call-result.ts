@@ -5,13 +5,16 @@ import { McpHostError } from 'mcp-host'
 import { brief } from '../brief.ts'
 import { encodeResult } from './encode-result.ts'
 import type { Store } from './store-media.ts'
-import { storeMedia } from './store-media.ts'
+import { storeMedia, withoutStored } from './store-media.ts'
 
 /** Larger results do not fit into one message: they go into the object store. */
 export const MAX_INLINE_BYTES = 512 * 1024
 
 /** Larger results are not kept at all. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024
+
+/** So many pictures and files stand beside the excerpt of a large result. */
+const MAX_SHOWN = 100
 
 /** How much of the text of a large result stands in the log, in UTF-16 units. */
 export const EXCERPT_LENGTH = 64 * 1024
@@ -30,7 +33,7 @@ export async function fromResult(
 ): Promise<Outcome> {
   const outcome = isError === true ? ('error' as const) : ('ok' as const)
   const result = {
-    content: content ?? [],
+    content: withoutStored(content ?? []),
     // It came as JSON from the server.
     ...(structuredContent === undefined
       ? {}
@@ -45,7 +48,7 @@ export async function fromResult(
   const light = { ...result, content: await storeMedia(result.content, store) }
   const rest = await encodeResult(light)
   if (rest.length <= MAX_INLINE_BYTES) return { outcome, ...light }
-  const stored = light.content.filter(isStored)
+  const stored = light.content.filter(isStored).slice(0, MAX_SHOWN)
   const blob = await store(rest, 'application/json')
   return {
     outcome,

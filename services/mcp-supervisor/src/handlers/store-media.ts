@@ -6,21 +6,35 @@ type Block = ToolFinished['content'][number]
 /** Answers where it is, or nothing when it could not be stored. */
 export type Store = (bytes: Uint8Array, mimeType: string) => Promise<ToolFinished['blob']>
 
+/** Smaller ones stay where they are. In base64 characters. */
+const MIN_LENGTH = 8 * 1024
+
 /** The same content, with the bytes of pictures, sounds and files in the object store. */
 export async function storeMedia(content: readonly Block[], store: Store): Promise<Block[]> {
   return Promise.all(content.map((block) => storeBlock(block, store)))
 }
 
+/** As a server may send it: where things are stored is said by us. */
+export function withoutStored(content: readonly Block[]): Block[] {
+  return content.map((block) => {
+    const { resource } = block as { resource?: unknown }
+    const isEmbedded = typeof resource === 'object' && resource !== null
+    const rest = without(block, 'stored')
+    return isEmbedded ? { ...rest, resource: without(resource, 'stored') } : rest
+  })
+}
+
 async function storeBlock(block: Block, store: Store): Promise<Block> {
-  const { mimeType = '', data } = mediaOf(block) ?? {}
-  if (data === undefined) return block
+  const { mimeType = '', data = '' } = mediaOf(block) ?? {}
+  if (data.length < MIN_LENGTH) return block
   const stored = await store(Buffer.from(data, 'base64'), mimeType)
   if (stored === undefined) return block
-  const { resource } = block as { resource?: Record<string, unknown> }
-  if (resource === undefined) return { ...without(block, 'data'), stored }
-  return { ...block, resource: { ...without(resource, 'blob'), stored } }
+  const { type, resource } = block as Block & { resource?: { uri?: unknown } }
+  if (resource === undefined) return { type, mimeType, stored }
+  return { type, resource: { uri: resource.uri, mimeType, stored } }
 }
 
 function without<T extends object>(given: T, name: string): T {
+  if (!(name in given)) return given
   return Object.fromEntries(Object.entries(given).filter(([key]) => key !== name)) as T
 }

@@ -153,4 +153,6 @@ test('of a model that is named is known what its provider lists', () => {
   expect(windowOf('p/of-none-it-knows')).toBe(8_000)
   expect(windowOf('q/b')).toBeUndefined()
   expect(model()).toBeUndefined()
+  entries.set('model.default', { kind: 'model', provider: 'p', model: 'a/1', contextWindow: 9_000 })
+  expect(model()?.contextWindow).toBe(1_000)
 })

@@ -65,14 +65,16 @@ function isLess(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean 
 export function catalogModel({
   entries,
 }: Pick<CatalogView, 'entries'>): (reference?: string) => ListedWindow | undefined {
-  return (reference) => {
+  return (given) => {
     const known = Array.from(entries.values())
-    if (reference === undefined) return known.find((entry) => entry.kind === 'model')
+    const standard = known.find((entry) => entry.kind === 'model')
+    const reference = given ?? `${standard?.provider}/${standard?.model}`
     const [name = ''] = reference.split('/', 1)
     const entry = known.find((each) => each.kind === 'provider' && each.provider === name)
-    if (entry?.kind !== 'provider') return undefined
-    const id = reference.slice(name.length + 1) || entry.defaultModel
-    return entry.models.find((each) => each.id === id && each.contextWindow !== undefined) ?? entry
+    const listed = entry?.kind === 'provider' ? entry : undefined
+    const id = reference.slice(name.length + 1) || listed?.defaultModel
+    const model = listed?.models.find((each) => each.id === id && each.contextWindow !== undefined)
+    return model ?? (given === undefined ? standard : listed)
   }
 }
 

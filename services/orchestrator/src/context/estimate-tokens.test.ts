@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { call, text } from './__fixtures__/facts.ts'
-import { estimateTokens, promptTokens } from './estimate-tokens.ts'
+import { estimateTokens, messageTokens, promptTokens } from './estimate-tokens.ts'
 
 /** Bytes without order, always the same. */
 function noise(length: number): Buffer {
@@ -87,6 +87,18 @@ test('no text has more tokens than UTF-16 units', () => {
   for (const piece of ['', 'a', 'A', '1', '.', ' ', '\n', 'ж', 'ع', '字', '👋', 'aB1 .', '. . .']) {
     expect(estimateTokens(piece)).toBeLessThanOrEqual(piece.length)
   }
+})
+
+test.each([
+  ['image/png', 5_000_000, 1_500],
+  ['text/csv', 4_000, 1_000],
+  ['application/sql', 4_000, 1_000],
+  ['application/pdf', 50_000, 1_000],
+  ['application/pdf', 15_000_000, 30_000],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 5_000_000, 30],
+])('a file of %s and %i bytes counts about %i tokens', (mimeType, bytes, tokens) => {
+  const media = [{ mimeType, blob: { key: 'k', bytes, digest: 'd' } }]
+  expect(messageTokens({ role: 'user', text: '', media }) - 4).toBe(tokens)
 })
 
 test('a prompt has the tokens of its messages, tools and instructions', () => {

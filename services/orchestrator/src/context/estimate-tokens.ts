@@ -1,12 +1,17 @@
 import type { Media, OfferedTool, PromptMessage } from '@mcp-host/contracts'
+import { isText } from '@mcp-host/contracts'
 
 /** What a provider adds to each message. */
 const MESSAGE_TOKENS = 4
 /** A picture, at the sizes that providers scale it to. */
 const IMAGE_TOKENS = 1_500
-/** Of other files: texts have about so many bytes in a token, documents and sounds more. */
+/** Texts have about so many bytes in a token, documents, sounds and films more. */
 const TEXT_BYTES = 4
 const FILE_BYTES = 50
+/** No document is taken for more: how much text is in it is not known. */
+const MAX_FILE_TOKENS = 30_000
+/** Of a file that no model reads only its name is sent. */
+const NAME_TOKENS = 30
 
 type Kind =
   | 'space'
@@ -63,9 +68,11 @@ export function messageTokens(message: PromptMessage): number {
 }
 
 function mediaTokens({ mimeType, data = '', blob }: Media): number {
-  if (mimeType.startsWith('image/')) return IMAGE_TOKENS
   const bytes = blob?.bytes ?? data.length * 0.75
-  return Math.ceil(bytes / (/^text\/|json|xml|yaml/.test(mimeType) ? TEXT_BYTES : FILE_BYTES))
+  if (isText(mimeType)) return Math.ceil(bytes / TEXT_BYTES)
+  if (mimeType.startsWith('image/')) return IMAGE_TOKENS
+  if (!/^(application\/pdf$|audio\/|video\/)/.test(mimeType)) return NAME_TOKENS
+  return Math.min(MAX_FILE_TOKENS, Math.ceil(bytes / FILE_BYTES))
 }
 
 function media(message: PromptMessage): readonly Media[] {

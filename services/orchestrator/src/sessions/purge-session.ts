@@ -14,7 +14,10 @@ export async function purgeSession(
   for (let after = 0; ;) {
     const entries = await sessions.read(session, after, { limit: BATCH })
     for (const entry of entries) {
-      for (const key of blobsOf(entry)) await blobs.remove(key)
+      for (const key of blobsOf(entry)) {
+        // A tool may say what it likes.
+        if (key.startsWith(`${session}.`)) await blobs.remove(key)
+      }
     }
     after = entries.at(-1)?.seq ?? after
     if (entries.length < BATCH) break

@@ -115,8 +115,13 @@ export class SessionView {
     const { seq } = this.#state
     const state = await openState(this.#bus, this.#session, { through: seq, isWhole: true })
     // Entries may have come meanwhile, to the state that was.
-    if (this.#state.seq <= state.seq) this.#state = state
-    else await this.readWhole()
+    while (state.seq < this.#state.seq) {
+      const options = { through: this.#state.seq }
+      const more = await this.#bus.sessions.read(this.#session, state.seq, options)
+      if (more.length === 0) return
+      for (const entry of more) applyEntry(state, entry)
+    }
+    this.#state = state
   }
 
   /** Keeps the state for whoever opens the session next, when there is much to fold. */

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4StreamResult,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
+import { UnsupportedFunctionalityError } from '@ai-sdk/provider'
 import type { Media, PromptMessage } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Model, ProviderMetadata, StreamPart } from '../../model.ts'
@@ -99,6 +100,13 @@ function isCut({ unified, raw }: LanguageModelV4FinishReason): boolean {
   return unified === 'interrupted' || unified === 'error' || isSilent
 }
 
+/** Whether a request may have failed because of its files. */
+function isForFiles(error: unknown): boolean {
+  if (UnsupportedFunctionalityError.isInstance(error)) return true
+  const { code, reason } = toBusError('', error)
+  return isRefusal(error) && code === 'invalid' && reason === undefined
+}
+
 /** The files of the message that is answered. */
 function newFiles(messages: readonly PromptMessage[]): Media[] {
   const last = messages.at(-1)
@@ -131,7 +139,7 @@ async function start(
       if (faulty !== undefined && refused.length < MAX_REFUSED) {
         refused.push({ tool: faulty.name, reason: 'the provider refuses its schema' })
         left = left.filter((tool) => tool !== faulty)
-      } else if (isRefusal(error) && !isWithoutFiles && hasFiles(prompt)) {
+      } else if (isForFiles(error) && !isWithoutFiles && hasFiles(prompt)) {
         // Which models see is not known beforehand; what they say of a picture has many words.
         prompt = withoutFiles(prompt)
       } else throw error

@@ -4,9 +4,7 @@ import type {
   LanguageModelV4TextPart,
 } from '@ai-sdk/provider'
 import type { Media } from '@mcp-host/contracts'
-
-/** Files that any model can read as part of the text. */
-const TEXT = /^text\/|^application\/(json|xml|yaml|x-yaml|toml|javascript|sql)$|\+(json|xml|yaml)$/
+import { isText } from '@mcp-host/contracts'
 
 /** A file as the SDK wants it. What the provider does not read at all is only named. */
 export function toFilePart(
@@ -15,7 +13,7 @@ export function toFilePart(
   reads: readonly string[],
 ): LanguageModelV4TextPart | LanguageModelV4FilePart {
   const { mimeType, name, data = '' } = file
-  if (TEXT.test(mimeType)) {
+  if (isText(mimeType)) {
     const text = Buffer.from(data, 'base64').toString()
     return { type: 'text', text: `File ${label(file)}:\n${text}` }
   }
@@ -29,7 +27,7 @@ export function toFilePart(
 }
 
 export function canRead({ mimeType }: Media, reads: readonly string[]): boolean {
-  return TEXT.test(mimeType) || reads.some((type) => mimeType.startsWith(type))
+  return isText(mimeType) || reads.some((type) => mimeType.startsWith(type))
 }
 
 export function label({ name, mimeType }: Media): string {

@@ -1,4 +1,5 @@
-import type { Usage } from '@mcp-host/contracts'
+import type { Media, Usage } from '@mcp-host/contracts'
+import { isText } from '@mcp-host/contracts'
 import type { ModelRequest, StreamPart } from '../../model.ts'
 
 const CHARACTERS_PER_TOKEN = 4
@@ -34,8 +35,8 @@ export function usageMeter(request: ModelRequest): UsageMeter {
 function inputCharacters({ system, messages, tools }: ModelRequest): number {
   let count = system?.length ?? 0
   for (const message of messages) {
-    if (message.role === 'user') count += message.text.length
-    else if (message.role === 'tool') for (const { text } of message.answers) count += text.length
+    if (message.role === 'user') count += written(message)
+    else if (message.role === 'tool') for (const answer of message.answers) count += written(answer)
     else {
       for (const block of message.content) {
         if (block.type === 'tool-call') count += JSON.stringify(block.arguments).length
@@ -47,6 +48,12 @@ function inputCharacters({ system, messages, tools }: ModelRequest): number {
     count += safeName.length + (description?.length ?? 0) + JSON.stringify(inputSchema).length
   }
   return count
+}
+
+/** With files of text, which become part of it. */
+function written({ text, media = [] }: { text: string; media?: Media[] | undefined }): number {
+  const files = media.filter(({ mimeType }) => isText(mimeType))
+  return files.reduce((sum, { data = '' }) => sum + data.length * 0.75, text.length)
 }
 
 function tokens(characters: number): number {
