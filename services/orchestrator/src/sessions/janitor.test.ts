@@ -116,7 +116,7 @@ test('a session in whose log something happened since its record was written sta
   expect(stateOf(id)).toBe('active')
 })
 
-test('what was written into a deleted session late is purged, with its results', async () => {
+test('what was written into a deleted session late is purged, with its files and results', async () => {
   const id = await talked(1)
   const other = await talked(1)
   for (const each of [id, other]) {
@@ -124,13 +124,19 @@ test('what was written into a deleted session late is purged, with its results',
   }
   logs.delete(other)
   const log = logs.get(id)
-  const turn = log?.say('b') ?? 0
+  const blob = { key: `${id}.file`, bytes: 1, digest: 'd' }
+  const attachments = [{ mimeType: 'image/png', blob }]
+  const turn = log?.say('b', { attachments }) ?? 0
   log?.claim(turn)
-  for (const call of log?.write({ tools: ['read'] }) ?? []) log?.finish(call, 'read', 'x', 'a blob')
+  const calls = log?.write({ tools: ['read', 'forge'] }) ?? []
+  for (const [index, key] of [`${id}.result`, 'somebody.else'].entries()) {
+    const call = calls[index]
+    if (call !== undefined) log?.finish(call, 'read', 'x', key)
+  }
   start(30)
   await rounds(3)
   expect(purged).toEqual([id])
-  expect(removedBlobs).toEqual(['a blob'])
+  expect(removedBlobs).toEqual([`${id}.file`, `${id}.result`])
 })
 
 test('one session that cannot be looked at holds up no other', async () => {

@@ -1,5 +1,12 @@
 import type { FollowItem, ReadOptions } from '@mcp-host/bus'
-import type { Envelope, LogEntry, LogFact, SessionId, ToolCallId } from '@mcp-host/contracts'
+import type {
+  Attachment,
+  Envelope,
+  LogEntry,
+  LogFact,
+  SessionId,
+  ToolCallId,
+} from '@mcp-host/contracts'
 import { generationId, newEnvelope, newSessionId, toolCallId } from '@mcp-host/contracts'
 
 /** What a generation of a story writes. */
@@ -72,8 +79,18 @@ export class MemoryLog {
     return this.#seq
   }
 
-  say(id: string, { text = `what ${id} says`, replaces = '' } = {}): number {
-    const more = replaces === '' ? {} : { replaces }
+  say(
+    id: string,
+    {
+      text = `what ${id} says`,
+      replaces = '',
+      attachments,
+    }: { text?: string; replaces?: string; attachments?: Attachment[] } = {},
+  ): number {
+    const more = {
+      ...(replaces === '' ? {} : { replaces }),
+      ...(attachments === undefined ? {} : { attachments }),
+    }
     return this.add({ kind: 'input', fact: { id, text, ...more } })
   }
 
