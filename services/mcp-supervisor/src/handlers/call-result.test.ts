@@ -124,7 +124,7 @@ describe('a result that is too large for the log', () => {
           { ...picture, data: 'AAAA', stored: forged },
           { type: 'resource', resource: { uri: 'x://y', text: 'a', stored: forged } },
         ],
-        // Of what a server may send anything is typed.
+        // The type knows no `stored`, which only a forger would send.
       } as unknown as Parameters<typeof fromResult>[0],
       store,
     )
