@@ -1,4 +1,5 @@
 // A provider that fails in every way it can: the user gets one whole answer all the same, and is told whose.
+// And who answers a session, within which limits, at which price.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
@@ -31,7 +32,9 @@ beforeAll(async () => {
   const failing = {
     type: 'openai-compatible',
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    timeouts: { firstToken: 1_000, betweenTokens: 1_000 },
+    timeouts: { firstToken: 1_000, betweenTokens: 1_000, queue: 500 },
+    limits: { concurrent: 1 },
+    models: { priced: { prices: { input: 2, output: 10 } } },
   }
   const away = { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' }
   await writeFile(file, JSON.stringify({ fallback: ['demo'], providers: { failing, away } }))
@@ -100,4 +103,64 @@ test.each<[string, string, (response: ServerResponse) => void]>([
   expect(told.join('\n')).toContain('demo answers instead')
   // Its limits are a second; two more tries take one.
   expect(tookMs).toBeLessThan(10_000)
+})
+
+/** An answer that is whole and counted. */
+const whole =
+  (text: string, wait = Promise.resolve()) =>
+  (response: ServerResponse): void => {
+    begin(response)
+    response.write(part(text))
+    const last = { index: 0, delta: {}, finish_reason: 'stop' }
+    const usage = { prompt_tokens: 1_000, completion_tokens: 100 }
+    const end = JSON.stringify({ id: 'c', choices: [last], usage })
+    void wait.then(() => response.end(`data: ${end}\n\ndata: [DONE]\n\n`))
+  }
+
+test('a session is answered by the model it is given, with its cost, until it is given another', async () => {
+  answer = whole('paid for')
+  const call = async (method: string, path: string, body: object): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' }
+    const init = { method, headers, body: JSON.stringify(body) }
+    return (await fetch(`${stack.url}/api/chat${path}`, init)).json()
+  }
+  const model = 'failing/priced'
+  const begun = (await call('POST', '/session', { model })) as { sessionId: string }
+  expect(begun).toMatchObject({ session: { title: '', model } })
+  const { sessionId } = begun
+  using chat = await ChatSocket.open({ ...stack, sessionId })
+  chat.say('hello')
+  await chat.turnsDone()
+  expect(await call('PATCH', `/session/${sessionId}`, { model: null })).not.toHaveProperty('model')
+  chat.say(script({ text: 'for nothing' }))
+  await chat.turnsDone(2)
+  expect(chat.text).toBe('paid forfor nothing')
+  const usage = chat.events.flatMap((event) =>
+    event.type === 'turn' && event.payload.state === 'done' ? event.payload.usage : [],
+  )
+  expect(usage).toMatchObject([
+    { provider: 'failing', model: 'priced', cost: 0.003 },
+    { provider: 'demo' },
+  ])
+  expect(await call('PATCH', `/session/${sessionId}`, { model: 'parrot' })).toMatchObject({
+    error: { code: 'invalid', field: 'model', message: expect.stringContaining('demo') },
+  })
+})
+
+test('a provider that has as much to do as it may is stood in for', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  answer = whole('slowly', promise)
+  using first = await ChatSocket.open(stack)
+  using second = await ChatSocket.open(stack)
+  const model = 'failing/busy'
+  first.send({ type: 'message', payload: { text: 'hello', model } })
+  await first.waitFor((frame) => frame.type === 'text')
+  second.send({ type: 'message', payload: { text: script({ text: 'at once' }), model } })
+  await second.turnsDone()
+  expect(second.text).toBe('at once')
+  const told = second.events.map((event) => JSON.stringify(event.payload)).join('\n')
+  expect(told).toContain('failing has as much to do as it may; demo answers instead')
+  resolve()
+  await first.turnsDone()
+  expect(first.text).toBe('slowly')
 })

@@ -245,8 +245,14 @@ export interface LeaseRecord {
  * renew it. Everything here throws `unavailable` when the broker cannot be reached.
  */
 export interface Leases {
-  /** The lease, or `undefined` while another process holds it. `ttlMs` counts in whole seconds. */
-  acquire(key: string, options: { readonly ttlMs: number }): Promise<Lease | undefined>
+  /**
+   * The lease, or `undefined` while another process holds it. `ttlMs` counts in whole seconds. `isFixed`: it
+   * is not renewed, and so ends after that time.
+   */
+  acquire(
+    key: string,
+    options: { readonly ttlMs: number; readonly isFixed?: boolean },
+  ): Promise<Lease | undefined>
   /** Replaces the lease of a holder that is dead; `undefined` when it was renewed or taken meanwhile. */
   take(
     key: string,
@@ -259,7 +265,7 @@ export interface Leases {
   watch(pattern: string): Promise<LeaseView>
 }
 
-/** A lease of this process. It renews itself. */
+/** A lease of this process. It renews itself, unless it is of a fixed time. */
 export interface Lease extends AsyncDisposable {
   readonly key: string
   readonly revision: number

@@ -49,6 +49,17 @@ test('a lease renews itself: nobody else gets it while its holder lives', async 
   expect(await other.leases.acquire(key, { ttlMs })).toBeUndefined()
 })
 
+test('a lease of a fixed time is not renewed: it ends, and is free for all', async () => {
+  const lease = await one.leases.acquire(key, { ttlMs, isFixed: true })
+  if (lease === undefined) throw new Error('nobody else wants it')
+  const { revision } = lease
+  expect(await other.leases.acquire(key, { ttlMs })).toBeUndefined()
+  expect(await one.leases.acquire(key, { ttlMs })).toBeUndefined()
+  await eventually(() => lease.lost.aborted, { what: 'its end' })
+  expect(lease).toMatchObject({ revision, isHeld: false })
+  await acquire(other)
+})
+
 test('a lease that is released is free at once, for others and for the same process', async () => {
   const lease = await acquire(one)
   await lease.release()

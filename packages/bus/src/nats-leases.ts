@@ -40,22 +40,22 @@ export class NatsLeases implements Leases {
     this.#deps = deps
   }
 
-  async acquire(key: string, { ttlMs }: { ttlMs: number }): Promise<Lease | undefined> {
-    const first = await this.#write(key, 0, ttlMs)
+  async acquire(key: string, options: LeaseOptions): Promise<Lease | undefined> {
+    const first = await this.#write(key, 0, options)
     if (first !== undefined) return first
     const { holder, revision } = (await this.#last(key)) ?? { holder: undefined, revision: 0 }
     // One of our own that nobody knows of: its answer was lost.
     const isOurs = holder === this.#deps.id && !this.#held.has(key)
     if (holder !== undefined && !isOurs) return undefined
-    return this.#write(key, revision, ttlMs)
+    return this.#write(key, revision, options)
   }
 
   take(
     key: string,
     deadHolderRevision: number,
-    { ttlMs }: { ttlMs: number },
+    options: { ttlMs: number },
   ): Promise<Lease | undefined> {
-    return this.#write(key, deadHolderRevision, ttlMs)
+    return this.#write(key, deadHolderRevision, options)
   }
 
   async holder(key: string): Promise<LeaseRecord | undefined> {
@@ -95,7 +95,11 @@ export class NatsLeases implements Leases {
   }
 
   /** A lease that follows on a sequence of its key, or `undefined` when that was passed. */
-  async #write(key: string, after: number, ttlMs: number): Promise<Lease | undefined> {
+  async #write(
+    key: string,
+    after: number,
+    { ttlMs, isFixed = false }: LeaseOptions,
+  ): Promise<Lease | undefined> {
     const sentAt = performance.now()
     let revision: number
     try {
@@ -105,7 +109,7 @@ export class NatsLeases implements Leases {
       throw unavailable(error)
     }
     const lease = new HeldLease(
-      { key, revision, ttlMs, sentAt },
+      { key, revision, ttlMs, isFixed, sentAt },
       {
         renew: (last) => this.#renew(key, last, ttlMs),
         end: (last) => this.#tombstone(key, last),
@@ -166,6 +170,12 @@ export class NatsLeases implements Leases {
   }
 }
 
+interface LeaseOptions {
+  readonly ttlMs: number
+  /** Whether it is not renewed. */
+  readonly isFixed?: boolean
+}
+
 interface HeldLeaseDeps {
   /** See `NatsLeases.#renew`. */
   readonly renew: (last: number) => Promise<number | undefined>
@@ -176,6 +186,7 @@ interface HeldLeaseDeps {
 class HeldLease implements Lease {
   readonly key: string
   readonly #ttlMs: number
+  readonly #isFixed: boolean
   readonly #deps: HeldLeaseDeps
   readonly #lost = new AbortController()
   #revision: number
@@ -189,11 +200,12 @@ class HeldLease implements Lease {
   #expiry: NodeJS.Timeout | undefined
 
   constructor(
-    lease: { key: string; revision: number; ttlMs: number; sentAt: number },
+    lease: Required<LeaseOptions> & { key: string; revision: number; sentAt: number },
     deps: HeldLeaseDeps,
   ) {
     this.key = lease.key
     this.#ttlMs = lease.ttlMs
+    this.#isFixed = lease.isFixed
     this.#deps = deps
     this.#revision = lease.revision
     this.#heldUntil = lease.sentAt + lease.ttlMs
@@ -254,6 +266,7 @@ class HeldLease implements Lease {
 
   #renewAfter(ms: number): void {
     clearTimeout(this.#timer)
+    if (this.#isFixed) return
     this.#timer = setTimeout(() => {
       // One from before an outage may still wait for its answer.
       this.#renewal = Promise.all([this.#renewal, this.#renew()])

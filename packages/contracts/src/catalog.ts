@@ -15,7 +15,7 @@ import { userMessage } from './session/user-message.ts'
 import { deleteSession } from './sessions/delete-session.ts'
 import { getSession } from './sessions/get-session.ts'
 import { listSessions } from './sessions/list-sessions.ts'
-import { renameSession } from './sessions/rename-session.ts'
+import { updateSession } from './sessions/update-session.ts'
 import { sessionHistory } from './sessions/session-history.ts'
 import { runSessionTool } from './supervisor/run-session-tool.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
@@ -41,7 +41,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   orchestratorJobs,
   listSessions,
   getSession,
-  renameSession,
+  updateSession,
   deleteSession,
   sessionHistory,
   supervisorControl,

@@ -92,13 +92,21 @@ export { deleteSession } from './sessions/delete-session.ts'
 export { getSession } from './sessions/get-session.ts'
 export { HistoryMessage } from './sessions/history-message.ts'
 export { listSessions } from './sessions/list-sessions.ts'
-export { renameSession } from './sessions/rename-session.ts'
+export { updateSession } from './sessions/update-session.ts'
 export { sessionHistory } from './sessions/session-history.ts'
 export type { Cursor } from './socket/cursor.ts'
 export { cursorAfter, formatCursor, parseCursor } from './socket/cursor.ts'
 export type { SessionEvent } from './socket/down.ts'
 export { ContextDown, Down, InputDown, QueueDown, UserDown } from './socket/down.ts'
-export { AnswerUp, CancelUp, MAX_MESSAGE_LENGTH, MessageUp, RegenerateUp, Up } from './socket/up.ts'
+export {
+  AnswerUp,
+  CancelUp,
+  MAX_MESSAGE_LENGTH,
+  MessageUp,
+  ModelReference,
+  RegenerateUp,
+  Up,
+} from './socket/up.ts'
 export type { SubjectParam, SubjectParams } from './subject.ts'
 export { fillSubject, matchSubject } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'

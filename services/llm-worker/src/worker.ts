@@ -1,5 +1,6 @@
 import { sample } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
+import { Budgets } from './budget/budgets.ts'
 import type { WorkerConfig } from './config.ts'
 import { workerEvents } from './events.ts'
 import { Roster } from './generation/roster.ts'
@@ -22,6 +23,7 @@ export async function createWorker(
     logger.error({ component: 'models', action: 'reload', err }, 'who may answer stays as it was')
   const models = await LiveModels.read({
     config,
+    budgets: new Budgets(bus.leases),
     env,
     onChange() {
       logger.info({ component: 'models', action: 'reload' }, 'who may answer was read again')

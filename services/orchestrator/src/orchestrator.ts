@@ -1,7 +1,7 @@
 import { orchestratorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { OrchestratorConfig } from './config.ts'
-import { catalogModel, catalogTools } from './context/catalog-tools.ts'
+import { catalogModel, catalogProviders, catalogTools } from './context/catalog-tools.ts'
 import { resultTexts } from './context/result-tools.ts'
 import { orchestratorEvents } from './events.ts'
 import type { Runs } from './handlers/run-session.ts'
@@ -44,7 +44,7 @@ export async function createOrchestrator(
     ),
     note: (session, state) => recorder.note(session, state),
   }
-  stack.use(await serveSessions({ bus, logger, views }))
+  stack.use(await serveSessions({ bus, logger, views, providers: catalogProviders(catalog) }))
   stack.use(startJanitor({ bus, logger, sessionTtlDays: config.sessionTtlDays }))
   // Answered until the very end: who gets no answer takes our turns.
   stack.use(

@@ -54,12 +54,14 @@ export const PromptMessage = z.discriminatedUnion('role', [
 ])
 export type PromptMessage = z.infer<typeof PromptMessage>
 
-/** Tokens the provider counted. */
+/** Tokens the provider counted, and what they cost. */
 export const Usage = z.object({
   inputTokens: z.number().int().nonnegative().optional(),
   outputTokens: z.number().int().nonnegative().optional(),
   reasoningTokens: z.number().int().nonnegative().optional(),
   cachedInputTokens: z.number().int().nonnegative().optional(),
+  /** By the prices that are set for the model, in their currency. */
+  cost: z.number().nonnegative().optional(),
 })
 export type Usage = z.infer<typeof Usage>
 

@@ -1,7 +1,13 @@
 import type { ModelUsage } from '../model/content.ts'
 import type { GenerationResult } from './generation-result.ts'
 
-const COUNTS = ['inputTokens', 'outputTokens', 'reasoningTokens', 'cachedInputTokens'] as const
+const COUNTS = [
+  'inputTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'cachedInputTokens',
+  'cost',
+] as const
 
 /** Adds what a generation took to the sums by model. What the provider did not count stays absent. */
 export function addUsage(

@@ -23,12 +23,20 @@ export const CancelRequested = z.object({
   messageId: z.string().optional(),
 })
 
+/** Who answers the messages that come after this and name nobody. */
+export const ModelChosen = z.object({
+  type: z.literal('model-chosen'),
+  /** As `provider/model` or `provider`; without it the one that answers by default. */
+  model: z.string().optional(),
+})
+
 /** The last entry of a log: it is about to be erased. */
 export const SessionDeleted = z.object({ type: z.literal('session-deleted') })
 
 export const ControlFact = z.discriminatedUnion('type', [
   InputAnswered,
   CancelRequested,
+  ModelChosen,
   SessionDeleted,
 ])
 export type ControlFact = z.infer<typeof ControlFact>

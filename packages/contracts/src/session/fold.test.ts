@@ -199,6 +199,22 @@ describe('a cancel', () => {
   })
 })
 
+test('a model that is chosen answers what is said after it and names nobody', () => {
+  const chosen = (model?: string): LogFact => ({
+    kind: 'control',
+    fact: { type: 'model-chosen', ...(model === undefined ? {} : { model }) },
+  })
+  const named: LogFact = { kind: 'input', fact: { id: 'c', text: 'c', model: 'xai' } }
+  const facts = [input('a'), chosen('demo'), input('b'), named, chosen(), input('d')]
+  const { inputs } = fold(log(...facts))
+  expect(Array.from(inputs.values(), ({ model }) => model)).toEqual([
+    undefined,
+    'demo',
+    'xai',
+    undefined,
+  ])
+})
+
 describe('a branch', () => {
   const branch = (...facts: readonly LogFact[]) => {
     const state = fold(log(...facts))

@@ -101,6 +101,8 @@ export interface SessionState {
   updatedAt: number
   /** Who wrote the first message. */
   owner?: string
+  /** Who answers the messages to come that name nobody, where a user chose that. */
+  model?: string
   /** User messages in order, by log sequence; repeated ids are left out. */
   readonly inputs: Map<number, Input>
   /** Their sequences by the client's ids. */
@@ -200,10 +202,12 @@ function applyInput(state: SessionState, entry: LogEntry & { kind: 'input' }): v
     const input = each < from ? undefined : state.inputs.get(each)
     if (input !== undefined) input.cancelledAt ??= time
   }
+  const { model = state.model } = fact
   state.owner ??= envelope.principal
   state.messageIds.set(fact.id, seq)
   state.inputs.set(seq, {
     ...fact,
+    ...(model === undefined ? {} : { model }),
     seq,
     time,
     envelope,
@@ -226,6 +230,10 @@ function applyControl(state: SessionState, fact: ControlFact, time: number): voi
       if (input !== undefined) input.cancelledAt ??= time
       return
     }
+    case 'model-chosen':
+      if (fact.model === undefined) delete state.model
+      else state.model = fact.model
+      return
     case 'session-deleted':
       state.isDeleted = true
       for (const seq of state.unfinished) {

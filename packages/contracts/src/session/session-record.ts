@@ -14,6 +14,8 @@ export const SessionRecord = z.object({
   createdAt: z.number(),
   /** Of the last message or turn. */
   updatedAt: z.number(),
+  /** Who answers what names nobody, as `provider/model` or `provider`, where the user chose that. */
+  model: z.string().optional(),
   /** User messages on all branches. */
   messages: z.number().int().nonnegative(),
   /** What all turns took, by model. */

@@ -73,6 +73,8 @@ function kept(state: SessionState): SessionState | undefined {
 
 test('a short session is the same after it was kept, and goes on the same way', () => {
   const entries = log(6, { open: true })
+  // At each place of the log the chosen model is either there or not.
+  entries[4] = { ...entries[4]!, kind: 'control', fact: { type: 'model-chosen', model: 'demo' } }
   for (let cut = 1; cut < entries.length; cut++) {
     const whole = fold(entries.slice(0, cut))
     const again = kept(whole)

@@ -11,7 +11,7 @@ export const UserMessage = z.object({
    * begins, beside that message and all that followed it. What was said from there on and is not answered yet is cancelled.
    */
   replaces: z.string().optional(),
-  /** Who is to answer it, as `provider/model` or `provider`; without it the one that answers by default. */
+  /** Who is to answer it, as `provider/model` or `provider`; without it the one that its session has then. */
   model: z.string().optional(),
   /** What came with it. */
   attachments: z.array(Attachment).optional(),

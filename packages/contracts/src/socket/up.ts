@@ -20,7 +20,7 @@ const MessageId = z
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
 
 /** A model by its provider, or by both. */
-const ModelReference = z
+export const ModelReference = z
   .string()
   .regex(
     /^[A-Za-z0-9_-]{1,64}(\/(?!.*\.\.)[A-Za-z0-9._:@+/-]{1,200})?$/,

@@ -168,7 +168,8 @@ describe('a request that is not right is refused, and says what is wrong', () =>
     ['a wrong limit', 'GET', at('/messages?limit=101'), undefined, 400, 'limit', /100/],
     ['an empty title', 'PATCH', at(), { title: ' ' }, 400, 'title', /empty/],
     ['a long title', 'PATCH', at(), { title: 'x'.repeat(201) }, 400, 'title', /200/],
-    ['no title', 'PATCH', at(), {}, 400, 'title', /title/],
+    ['neither', 'PATCH', at(), {}, 400, 'title', /title, a model/],
+    ['a wrong model', 'PATCH', at(), { model: 'a b' }, 400, 'model', /provider\/model/],
     ['a wrong title', 'POST', '/api/chat/session', { title: 7 }, 400, 'title', /string/],
     ['an unknown session', 'GET', at(), undefined, 404, undefined, /no such session/],
     ['an unknown session', 'PATCH', at(), { title: 'x' }, 404, undefined, /no such session/],
@@ -296,7 +297,7 @@ describe('sessions', () => {
   })
 
   test('one with a title is known at once', async () => {
-    bus.replies.set('session.rename', record)
+    bus.replies.set('session.update', record)
     const response = await ask('POST', '/api/chat/session', { title: 'Te\u0000a', other: 1 })
     const { sessionId, session } = response.json()
     expect(session).toEqual(record)
@@ -314,8 +315,21 @@ describe('sessions', () => {
     expect(bus.calls.at(-1)).toMatchObject({ request: { limit: 50 } })
   })
 
+  test('are given a model, and the usual one again', async () => {
+    bus.replies.set('session.update', record)
+    await ask('PATCH', at(), { model: 'xai/grok' })
+    await ask('PATCH', at(), { model: null })
+    const begun = await ask('POST', '/api/chat/session', { model: 'demo' })
+    expect(begun.json()).toMatchObject({ session: record })
+    expect(bus.calls.map(({ request }) => request)).toEqual([
+      { session: SESSION, model: 'xai/grok' },
+      { session: SESSION, model: null },
+      { session: begun.json().sessionId, model: 'demo', create: true },
+    ])
+  })
+
   test('are told of, renamed, read and deleted', async () => {
-    bus.replies.set('session.get', record).set('session.rename', record)
+    bus.replies.set('session.get', record).set('session.update', record)
     bus.replies.set('session.delete', {}).set('session.history', { messages: [] })
     expect((await ask('GET', at())).json()).toEqual(record)
     expect((await ask('PATCH', at(), { title: 'New' })).json()).toEqual(record)

@@ -41,7 +41,7 @@ GET    /ws                                 chat over WebSocket
 POST   /api/chat/session                   begin a session
 GET    /api/chat/sessions                  list them
 GET    /api/chat/session/:id               what is known of one
-PATCH  /api/chat/session/:id               give it a title
+PATCH  /api/chat/session/:id               give it a title or a model
 DELETE /api/chat/session/:id               erase it
 GET    /api/chat/session/:id/messages      what was said
 POST   /api/chat/session/:id/message       say something, get the answer as a stream of events

@@ -5,11 +5,12 @@ import {
   getSession,
   listSessions,
   MessageUp,
+  ModelReference,
   newEnvelope,
   newSessionId,
-  renameSession,
   sessionHistory,
   SessionId,
+  updateSession,
 } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { Message, Session } from './answers.ts'
@@ -23,6 +24,10 @@ const Title = MessageUp.shape.payload.shape.text
     error: `must not be longer than ${MAX_TITLE_LENGTH} characters`,
   })
   .meta({ minLength: 1, maxLength: MAX_TITLE_LENGTH })
+
+const Model = ModelReference.describe(
+  'Who answers its next messages that name nobody, as `provider/model` or `provider`; `GET /api/chat/models` lists them.',
+)
 
 const Page = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(50),
@@ -64,28 +69,26 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
         operationId: 'createSession',
         summary: 'Begin a session',
         description:
-          'Without a title it is not known before its first message: until then it is not listed, has no history and cannot be renamed or deleted (404).',
-        body: z.object({ title: Title.optional() }).prefault({}),
+          'Without a title or a model it is not known before its first message: until then it is not listed, has no history and cannot be changed or deleted (404).',
+        body: z.object({ title: Title.optional(), model: Model.optional() }).prefault({}),
         response: {
           201: jsonAnswer(
             'The new session. Its id is a secret: who knows it may read and write the session.',
             z.object({
               sessionId: SessionId,
-              session: Session.optional().describe('With a title.'),
+              session: Session.optional().describe('With a title or a model.'),
             }),
           ),
           ...faults(400, 413, 415, 503, 504),
         },
       },
     },
-    async ({ body: { title } }, reply) => {
+    async ({ body }, reply) => {
       const session = newSessionId()
-      const record =
-        title === undefined
-          ? {}
-          : {
-              session: await ask(renameSession, { session, title, create: true }),
-            }
+      const isKnown = body.title !== undefined || body.model !== undefined
+      const record = isKnown
+        ? { session: await ask(updateSession, { session, ...body, create: true }) }
+        : {}
       return reply.code(201).send({ sessionId: session, ...record })
     },
   )
@@ -127,17 +130,27 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
     {
       schema: {
         tags,
-        operationId: 'renameSession',
-        summary: 'Give a session a title',
+        operationId: 'updateSession',
+        summary: 'Give a session a title or a model',
         params: SessionParams,
-        body: z.object({ title: Title }),
+        body: z
+          .object({
+            title: Title.optional(),
+            model: Model.nullable()
+              .optional()
+              .describe(`${Model.description} \`null\`: the one that answers by default.`),
+          })
+          .refine((body) => Object.values(body).some((value) => value !== undefined), {
+            error: 'needs a title, a model, or both',
+            path: ['title'],
+          }),
         response: {
           200: jsonAnswer('The session.', Session),
           ...faults(400, 404, 413, 415, 503, 504),
         },
       },
     },
-    async ({ params: { id }, body: { title } }) => ask(renameSession, { session: id, title }),
+    async ({ params: { id }, body }) => ask(updateSession, { session: id, ...body }),
   )
 
   api.delete(

@@ -34,6 +34,7 @@ const tokens = {
   outputTokens: 'All that it wrote.',
   reasoningTokens: 'Of the output: what was reasoning.',
   cachedInputTokens: 'Of the input: what the provider had in its cache.',
+  cost: 'What they cost, in the currency of the prices in `llm.json`; absent without prices.',
 }
 
 const COUNTED = 'Tokens, as the provider counted them; what it did not count is absent.'

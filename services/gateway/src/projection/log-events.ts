@@ -104,6 +104,9 @@ function controlEvents(fact: ControlFact): Unplaced[] {
     case 'cancel-requested':
       // Whether it is about the turn that runs is not to be seen here; the turn's end tells.
       return []
+    case 'model-chosen':
+      // Each answer says who gives it.
+      return []
     case 'session-deleted':
       return [{ type: 'session', payload: { state: 'deleted' } }]
     default:

@@ -1,4 +1,6 @@
 import { BusError } from '@mcp-host/contracts'
+import { budgeted } from '../budget/budgeted.ts'
+import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
 import { jsonToolModel } from '../json-tools/json-tool-model.ts'
 import type { Model } from '../model.ts'
@@ -10,6 +12,7 @@ import { systemClock } from './demo/clock.ts'
 import { demoModel } from './demo/demo-model.ts'
 import { estimateTokens } from './demo/usage.ts'
 import { providerKinds } from './kinds.ts'
+import { priced } from './priced.ts'
 import { providerFetch } from './transport.ts'
 
 export type ModelConfig = Pick<
@@ -17,23 +20,36 @@ export type ModelConfig = Pick<
   'contextTokens' | 'demoTokensPerSecond' | 'demoScripted' | 'demoContextTokens'
 >
 
+export interface ModelDeps {
+  readonly config: ModelConfig
+  readonly budgets: Pick<Budgets, 'enter'>
+}
+
 /** One model of a provider, with patience for its failures. */
-export function createModel(provider: Provider, model: string, config: ModelConfig): Model {
-  if (provider.type === 'demo') {
-    return demoModel(
-      { clock: systemClock },
-      {
-        tokensPerSecond: config.demoTokensPerSecond,
-        scripted: config.demoScripted,
-        contextTokens: config.demoContextTokens,
-      },
-    )
-  }
-  const { timeouts, models } = provider
+export function createModel(
+  { config, budgets }: ModelDeps,
+  provider: Provider,
+  model: string,
+): Model {
+  const { type, timeouts = {}, limits, models } = provider
+  const { nativeTools = true, prices } = models[model] ?? {}
+  const budget = { budgets, limits, patienceMs: timeouts.queue }
+  const within = (each: Model): Model => budgeted(priced(each, prices), budget)
+  if (type === 'demo') return within(createDemo(config))
   const spoken = connectModel(provider, model, config)
-  const punctual = timed(provider.type === 'ollama' ? limited(spoken) : spoken, timeouts)
-  const hasTools = models[model]?.nativeTools ?? true
-  return retried(hasTools ? punctual : jsonToolModel(punctual))
+  const asked = within(timed(type === 'ollama' ? limited(spoken) : spoken, timeouts))
+  return retried(nativeTools ? asked : jsonToolModel(asked))
+}
+
+function createDemo(config: ModelConfig): Model {
+  return demoModel(
+    { clock: systemClock },
+    {
+      tokensPerSecond: config.demoTokensPerSecond,
+      scripted: config.demoScripted,
+      contextTokens: config.demoContextTokens,
+    },
+  )
 }
 
 /** A model whose provider cuts off silently what is too long for it. */

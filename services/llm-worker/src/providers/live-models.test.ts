@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { workerSettings } from '../config.ts'
 import type { OwnServer } from './__fixtures__/own-server.ts'
 import { startOwnServer } from './__fixtures__/own-server.ts'
+import { noBudgets } from './__fixtures__/no-budgets.ts'
 import { LiveModels } from './live-models.ts'
 
 let folder: string
@@ -36,6 +37,7 @@ async function put(name: string, content: string): Promise<void> {
 async function start(env: Record<string, string>): Promise<void> {
   const config = loadConfig(workerSettings, { LLM_CONFIG: join(folder, 'llm.json'), ...env })
   models = await LiveModels.read({
+    budgets: noBudgets,
     config,
     // As if it were the usual file, which need not be there.
     env,

@@ -1,14 +1,12 @@
 import type { ProviderEntry } from '@mcp-host/contracts'
 import { watchFile } from '@mcp-host/service'
-import type { WorkerConfig } from '../config.ts'
 import type { Model } from '../model.ts'
 import { readLlmSettings } from '../settings/llm-settings.ts'
 import type { Environment } from '../settings/read-key.ts'
-import type { Models } from './models.ts'
+import type { Models, ModelsDeps } from './models.ts'
 import { createModels } from './models.ts'
 
-export interface LiveModelsOptions {
-  readonly config: WorkerConfig
+export interface LiveModelsOptions extends ModelsDeps {
   readonly env: Environment
   /** The settings were read again; from now on they count. */
   readonly onChange: () => void
@@ -34,7 +32,7 @@ export class LiveModels implements Disposable {
   static async read(options: LiveModelsOptions): Promise<LiveModels> {
     const { config, env } = options
     const settings = readLlmSettings(config, env)
-    return new LiveModels(options, await createModels(settings, config), settings.files)
+    return new LiveModels(options, await createModels(options, settings), settings.files)
   }
 
   /** As `Models.get`. What was got stays as it is. */
@@ -64,7 +62,7 @@ export class LiveModels implements Disposable {
     const { config, env, onChange, onFailure } = this.#options
     try {
       const settings = readLlmSettings(config, env)
-      this.#models = await createModels(settings, config)
+      this.#models = await createModels(this.#options, settings)
       if (this.#watched.disposed) return
       this.#watched.dispose()
       this.#watched = new DisposableStack()

@@ -2,6 +2,7 @@ import { loadConfig } from '@mcp-host/service'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { workerSettings } from '../config.ts'
 import { readLlmSettings } from '../settings/llm-settings.ts'
+import { noBudgets } from './__fixtures__/no-budgets.ts'
 import type { OwnServer } from './__fixtures__/own-server.ts'
 import { sendEvents, startOwnServer } from './__fixtures__/own-server.ts'
 import { wireFormats } from './__fixtures__/wire-formats.ts'
@@ -22,7 +23,7 @@ function modelsOf(env: Record<string, string> = {}): Promise<Models> {
   const local = { OLLAMA_BASE_URL: NOWHERE, LMSTUDIO_BASE_URL: NOWHERE }
   const all = { LLM_CONFIG: 'none', ...local, ...env }
   const config = loadConfig(workerSettings, all)
-  return createModels(readLlmSettings(config, all), config)
+  return createModels({ config, budgets: noBudgets }, readLlmSettings(config, all))
 }
 
 const lists = (...ids: string[]): void => {

@@ -1,6 +1,7 @@
 import type { ListedModel, ProviderEntry } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { ConfigError } from '@mcp-host/service'
+import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Model, StreamPart } from '../model.ts'
 import { withFallback } from '../resilience/with-fallback.ts'
@@ -21,17 +22,22 @@ const NAMED_PATIENCE_MS = 5_000
 /** So many are kept, with what is known of their failures. */
 const MAX_MODELS = 100
 
+export interface ModelsDeps {
+  readonly config: WorkerConfig
+  readonly budgets: Pick<Budgets, 'enter'>
+}
+
 /** The models that may answer. */
 export class Models {
+  readonly #deps: ModelsDeps
   readonly #settings: LlmSettings
-  readonly #config: WorkerConfig
   readonly #models = new Map<string, Model>()
   readonly #default: string
 
   /** `standard`: who answers when nobody is named. */
-  constructor(settings: LlmSettings, config: WorkerConfig, standard: string) {
+  constructor(deps: ModelsDeps, settings: LlmSettings, standard: string) {
+    this.#deps = deps
     this.#settings = settings
-    this.#config = config
     this.#default = standard
   }
 
@@ -59,7 +65,7 @@ export class Models {
   /** What there is to choose from, by asking every provider. */
   async list(): Promise<ProviderEntry[]> {
     const providers = Array.from(this.#settings.providers.values())
-    const entries = await Promise.all(providers.map((each) => listed(each, this.#config)))
+    const entries = await Promise.all(providers.map((each) => listed(each, this.#deps.config)))
     // A local server that nobody wants need not run.
     const wanted = [this.#default, ...this.#settings.fallback].map(providerOf)
     return entries.filter(
@@ -96,7 +102,7 @@ export class Models {
   }
 
   #create(provider: Provider, model: string): Model {
-    const made = createModel(provider, model, this.#config)
+    const made = createModel(this.#deps, provider, model)
     const { name, models } = provider
     const isKnown = model in models || model === defaultModel(provider)
     const isNamed = [this.#default, ...this.#settings.fallback].includes(`${name}/${model}`)
@@ -153,11 +159,11 @@ function announced(notice: string, model: Model): Model {
 }
 
 /** The models of these settings; who answers when nobody is named may be a server found on this machine. */
-export async function createModels(settings: LlmSettings, config: WorkerConfig): Promise<Models> {
+export async function createModels(deps: ModelsDeps, settings: LlmSettings): Promise<Models> {
   const named = (reference: string): Promise<string> => withModel(settings, reference)
   const standard = await named(settings.default ?? (await findLocal(settings)) ?? 'demo')
   const fallback = await Promise.all(settings.fallback.map(named))
-  const models = new Models({ ...settings, fallback }, config, standard)
+  const models = new Models(deps, { ...settings, fallback }, standard)
   try {
     models.get()
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   handleWhen,
   isBrokenCircuitError,
 } from 'cockatiel'
+import { BudgetError } from '../budget/budgeted.ts'
 import type { Model, StreamPart } from '../model.ts'
 import { ProviderError } from '../provider-error.ts'
 import { sleep } from './sleep.ts'
@@ -85,7 +86,7 @@ function pauseAfter(error: unknown, failures: number): number | undefined {
 }
 
 function isOutage(error: unknown): error is BusError {
-  return error instanceof BusError && error.retryable
+  return error instanceof BusError && error.retryable && !(error instanceof BudgetError)
 }
 
 /** The stream, once its first part is there. */

@@ -6,7 +6,7 @@ import type { Environment } from './read-key.ts'
 import { keyFromEnvironment, keyFromFile } from './read-key.ts'
 
 /** A provider that can be asked. */
-export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts'> {
+export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts' | 'limits'> {
   readonly name: string
   readonly type: ProviderType
   readonly models: ProviderSettings['models'] & {}

@@ -23,8 +23,27 @@ const Timeouts = z.strictObject({
   betweenTokens: milliseconds.optional(),
   /** For the whole answer. */
   total: milliseconds.optional(),
+  /** In the queue, where limits are set. */
+  queue: milliseconds.optional(),
 })
 export type Timeouts = z.infer<typeof Timeouts>
+
+/** Of a provider, for all workers together. */
+const Limits = z.strictObject({
+  /** So many answers at once. */
+  concurrent: z.int().min(1).max(10_000).optional(),
+  requestsPerMinute: z.int().min(1).max(10_000).optional(),
+})
+export type Limits = z.infer<typeof Limits>
+
+/** Of a million tokens, in any currency. */
+const Prices = z.strictObject({
+  input: z.number().nonnegative(),
+  /** Of those that the provider had in its cache; default: as the others. */
+  cachedInput: z.number().nonnegative().optional(),
+  output: z.number().nonnegative(),
+})
+export type Prices = z.infer<typeof Prices>
 
 const ModelSettings = z.strictObject({
   /** How many tokens of conversation and answer it takes at most. */
@@ -34,6 +53,7 @@ const ModelSettings = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   /** `false`: it is told of the tools in words and asks for them in its text. */
   nativeTools: z.boolean().optional(),
+  prices: Prices.optional(),
 })
 export type ModelSettings = z.infer<typeof ModelSettings>
 
@@ -53,6 +73,7 @@ const ProviderSettings = Key.extend({
   model: z.string().min(1).optional(),
   models: z.record(z.string().min(1), ModelSettings).optional(),
   timeouts: Timeouts.optional(),
+  limits: Limits.optional(),
 })
 export type ProviderSettings = z.infer<typeof ProviderSettings>
 

@@ -78,4 +78,14 @@ export function catalogModel({
   }
 }
 
+/** The names of the providers that there are, as far as the catalog knows. */
+export function catalogProviders({
+  entries,
+}: Pick<CatalogView, 'entries'>): () => readonly string[] {
+  return () =>
+    Array.from(entries.values()).flatMap((entry) =>
+      entry.kind === 'provider' ? entry.provider : [],
+    )
+}
+
 type ListedWindow = Pick<ListedModel, 'contextWindow'>

@@ -4,6 +4,7 @@ import type { Logger } from '@mcp-host/service'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
 import { MemoryLog } from './__fixtures__/memory-log.ts'
+import { record } from './__fixtures__/record.ts'
 import { SessionRecorder } from './record-session.ts'
 
 let directory: MemoryDirectory
@@ -136,4 +137,14 @@ test('what is not written yet is written at the end', async () => {
   await recorder[Symbol.asyncDispose]()
   expect(recorded(log)?.messages).toBe(2)
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a session that was made known with a model gets the title of its first message', async () => {
+  const log = new MemoryLog()
+  const known = record({ id: log.session, title: '', messages: 0, updatedAt: 0, model: 'xai' })
+  await directory.put(known)
+  log.turn('a', 'so', { text: 'to Rome' })
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(recorded(log)).toMatchObject({ title: 'to Rome', model: 'xai', messages: 1 })
 })

@@ -100,5 +100,7 @@ function merge(known: SessionRecord | undefined, news: SessionRecord): SessionRe
   if (known.state === 'deleted' || known.messages > news.messages) return undefined
   if (known.messages === news.messages && known.updatedAt >= news.updatedAt) return undefined
   const { messages, usage } = news
-  return { ...known, messages, usage, updatedAt: Math.max(known.updatedAt, news.updatedAt) }
+  // One that was made known before its first message may have no title yet.
+  const { title } = known.isTitled || known.messages > 0 ? known : news
+  return { ...known, title, messages, usage, updatedAt: Math.max(known.updatedAt, news.updatedAt) }
 }

@@ -13,10 +13,10 @@ import {
   listSessions,
   newEnvelope,
   newSessionId,
-  renameSession,
   sessionHistory,
   toolCallId,
   toSnapshot,
+  updateSession,
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
@@ -39,7 +39,12 @@ beforeAll(async () => {
   broker = await startBroker()
   bus = await broker.connect('orchestrator')
   client = await broker.connect('gateway')
-  serving = await serveSessions({ bus, logger, views: new SessionViews(bus) })
+  serving = await serveSessions({
+    bus,
+    logger,
+    views: new SessionViews(bus),
+    providers: () => ['demo', 'xai'],
+  })
   recorder = new SessionRecorder({ bus, logger })
 })
 afterAll(async () => {
@@ -103,14 +108,14 @@ describe('a session', () => {
     expect(await ask(listSessions, { limit: 100 }, 'bob')).toEqual({ sessions: [] })
     const title = 'mine'
     await expect(ask(getSession, { session }, 'bob')).rejects.toMatchObject(notFound)
-    await expect(ask(renameSession, { session, title }, 'bob')).rejects.toMatchObject(notFound)
+    await expect(ask(updateSession, { session, title }, 'bob')).rejects.toMatchObject(notFound)
     await expect(ask(deleteSession, { session }, 'bob')).rejects.toMatchObject(notFound)
     await expect(ask(sessionHistory, { session, limit: 10 }, 'bob')).rejects.toMatchObject(notFound)
   })
 
   test('keeps the title that its owner gave it', async () => {
     const session = await talk()
-    await ask(renameSession, { session, title: 'my  trip' })
+    await ask(updateSession, { session, title: 'my  trip' })
     await end(session, await begin(session, 'b'))
     recorder.note(session, await openState(bus, session))
     await eventually(async () => (await ask(getSession, { session })).messages === 2)
@@ -119,7 +124,7 @@ describe('a session', () => {
 
   test('can be known before its first message, and be used then', async () => {
     const session = newSessionId()
-    await ask(renameSession, { session, title: 'plans', create: true })
+    await ask(updateSession, { session, title: 'plans', create: true })
     expect(await ask(sessionHistory, { session, limit: 10 })).toEqual({ messages: [] })
     await end(session, await begin(session, 'a'))
     recorder.note(session, await openState(bus, session))
@@ -174,7 +179,7 @@ describe('deleting', () => {
     await expect(ask(deleteSession, { session })).rejects.toMatchObject(notFound)
     await expect(ask(sessionHistory, { session, limit: 1 })).rejects.toMatchObject(notFound)
     const create = { session, title: 'again', create: true }
-    await expect(ask(renameSession, create)).rejects.toMatchObject(notFound)
+    await expect(ask(updateSession, create)).rejects.toMatchObject(notFound)
     await eventually(async () => {
       const { sessions } = await ask(listSessions, { limit: 100 })
       return sessions.every(({ id }) => id !== session)

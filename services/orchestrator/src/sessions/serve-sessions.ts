@@ -3,8 +3,8 @@ import {
   deleteSession,
   getSession,
   listSessions,
-  renameSession as renameCall,
   sessionHistory,
+  updateSession as updateCall,
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { SessionViews } from '../turn/session-views.ts'
@@ -12,12 +12,14 @@ import { eraseSession } from './erase-session.ts'
 import { historyPage } from './history-page.ts'
 import { listRecords } from './list-records.ts'
 import { ownRecord } from './own-record.ts'
-import { renameSession } from './rename-session.ts'
+import type { UpdateDeps } from './update-session.ts'
+import { updateSession } from './update-session.ts'
 
 export interface ServeSessionsDeps {
   readonly bus: Bus
   readonly logger: Logger
   readonly views: SessionViews
+  readonly providers: UpdateDeps['providers']
   /** Epoch milliseconds. */
   readonly now?: () => number
 }
@@ -27,6 +29,7 @@ export async function serveSessions({
   bus,
   logger,
   views,
+  providers,
   now = Date.now,
 }: ServeSessionsDeps): Promise<Disposable> {
   const { records } = await bus.directory.watch()
@@ -43,10 +46,9 @@ export async function serveSessions({
     }),
   )
   stack.use(
-    bus.serve(renameCall, {}, ({ request, envelope: { principal } }) => {
-      const { session, title, create = false } = request
-      return renameSession(bus.directory, session, { title, create, principal, now: now() })
-    }),
+    bus.serve(updateCall, {}, ({ request: { session, ...change }, envelope }) =>
+      updateSession({ bus, providers, now }, session, change, envelope),
+    ),
   )
   stack.use(
     bus.serve(deleteSession, {}, async ({ request: { session }, envelope }) => {

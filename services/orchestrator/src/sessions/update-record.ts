@@ -10,7 +10,7 @@ const MAX_TRIES = 20
  * `change` answers `undefined` to leave the record as it is. `ttlMs`: the record is gone after that.
  */
 export async function updateRecord(
-  directory: SessionDirectory,
+  directory: Pick<SessionDirectory, 'get' | 'put'>,
   session: SessionId,
   change: (record: SessionRecord | undefined) => SessionRecord | undefined,
   options: { readonly ttlMs?: number } = {},

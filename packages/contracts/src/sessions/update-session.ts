@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { defineCall } from '../contract.ts'
+import { SessionId } from '../ids.ts'
+import { SessionRecord } from '../session/session-record.ts'
+
+/**
+ * Gives a session a title, a model, or both; what is absent stays as it is. Errors: `not-found`; `invalid`
+ * when nothing of the title can be read or there is no such provider.
+ */
+export const updateSession = defineCall('session.update', {
+  answeredBy: 'group',
+  request: z.object({
+    session: SessionId,
+    title: z.string().min(1).max(200).optional(),
+    /** Who answers its next messages, as `provider/model` or `provider`; `null`: the one that answers by default. */
+    model: z.string().nullable().optional(),
+    /** Makes the session known before its first message. */
+    create: z.boolean().optional(),
+  }),
+  reply: SessionRecord,
+})

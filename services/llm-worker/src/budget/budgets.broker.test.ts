@@ -1,0 +1,84 @@
+import type { Bus } from '@mcp-host/bus'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Budgets } from './budgets.ts'
+
+const { signal } = new AbortController()
+
+let broker: Broker
+let buses: Bus[]
+beforeEach(async () => {
+  broker = await startBroker()
+  buses = await Promise.all([broker.connect('one'), broker.connect('other')])
+})
+afterEach(() => broker[Symbol.asyncDispose]())
+
+const budgets = (options?: { minuteMs: number }): Budgets[] =>
+  buses.map((bus) => new Budgets(bus.leases, options))
+
+test('all workers together ask no more at once than they may, and all get their turn', async () => {
+  let running = 0
+  let most = 0
+  const workers = budgets()
+  const requests = Array.from({ length: 60 }, async (_, index) => {
+    using _room = await workers[index % 2]!.enter('a', { concurrent: 3 }, signal)
+    most = Math.max(most, ++running)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    running--
+  })
+  await Promise.all(requests)
+  expect([most, running]).toEqual([3, 0])
+})
+
+test('each provider has its own', async () => {
+  const [worker] = budgets()
+  using _a = await worker!.enter('a', { concurrent: 1 }, signal)
+  using _b = await worker!.enter('b', { concurrent: 1 }, signal)
+  await expect(
+    worker!.enter('a', { concurrent: 1 }, AbortSignal.timeout(200)),
+  ).rejects.toMatchObject({ name: 'TimeoutError' })
+})
+
+test('who gave up waiting takes nothing, and those behind get their turn', async () => {
+  const [one, other] = budgets()
+  const first = await one!.enter('a', { concurrent: 1 }, signal)
+  const gone = AbortSignal.timeout(100)
+  const waiting = [one!, other!].map((worker) => worker.enter('a', { concurrent: 1 }, gone))
+  const behind = [one!, other!].map((worker) => worker.enter('a', { concurrent: 1 }, signal))
+  const outcomes = await Promise.allSettled(waiting)
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  first[Symbol.dispose]()
+  const next = await Promise.race(behind)
+  next[Symbol.dispose]()
+  const both = await Promise.all(behind)
+  for (const each of both) each[Symbol.dispose]()
+})
+
+test('what a worker held that is gone is free after its time', async () => {
+  const [one, other] = budgets()
+  await one!.enter('a', { concurrent: 1 }, signal)
+  await buses[0]![Symbol.asyncDispose]()
+  using _room = await other!.enter('a', { concurrent: 1 }, AbortSignal.timeout(30_000))
+})
+
+test('a limit that changes counts for those who come then', async () => {
+  const [worker] = budgets()
+  using _first = await worker!.enter('a', { concurrent: 1 }, signal)
+  using _second = await worker!.enter('a', { concurrent: 2 }, signal)
+})
+
+test('all workers together ask no more in a minute than they may', async () => {
+  const minuteMs = 2_000
+  const workers = budgets({ minuteMs })
+  const times: number[] = []
+  const requests = Array.from({ length: 7 }, async (_, index) => {
+    using _room = await workers[index % 2]!.enter('a', { requestsPerMinute: 3 }, signal)
+    times.push(performance.now())
+  })
+  await eventually(() => times.length >= 3, { what: 'the first ones' })
+  await Promise.all(requests)
+  // The first one after each three came when the time of those had passed.
+  expect(times[3]! - times[0]!).toBeGreaterThan(minuteMs * 0.9)
+  expect(times[6]! - times[3]!).toBeGreaterThan(minuteMs * 0.9)
+})

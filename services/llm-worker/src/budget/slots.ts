@@ -1,0 +1,111 @@
+import type { Lease, Leases, LeaseView } from '@mcp-host/bus'
+
+/** After so long they are looked at again, whether or not somebody told of a change. */
+const LOOK_MS = 1_000
+
+export interface SlotsOptions {
+  /** All workers that name it share its slots: `llm.gemini.run`. */
+  readonly name: string
+  /** How long a slot outlives who took it; `isFixed`: how long it is taken in any case. */
+  readonly ttlMs: number
+  readonly isFixed?: boolean
+}
+
+/** `count` of something among all workers. Each slot is a lease; those who wait get them in order. */
+export class Slots {
+  readonly #leases: Leases
+  readonly #view: LeaseView
+  readonly #options: SlotsOptions
+  /** May change; who has a slot that is one too many keeps it. */
+  count = 0
+  readonly #waiting = new Set<PromiseWithResolvers<Lease>>()
+  /** Taken here; the view may not have it yet. */
+  readonly #own = new Set<string>()
+  #isHandingOut = false
+  #wake: () => void = () => undefined
+
+  constructor(leases: Leases, view: LeaseView, options: SlotsOptions) {
+    this.#leases = leases
+    this.#view = view
+    this.#options = options
+    view.onChange(() => this.#wake())
+  }
+
+  /** A slot, once one is free; until the signal. Give it back with `free`. */
+  async take(signal: AbortSignal): Promise<Lease> {
+    signal.throwIfAborted()
+    const waiter = Promise.withResolvers<Lease>()
+    const onAbort = (): void => {
+      this.#waiting.delete(waiter)
+      waiter.reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    this.#waiting.add(waiter)
+    if (!this.#isHandingOut) void this.#handOut()
+    try {
+      return await waiter.promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Whoever waits here for the longest time gets it, else any worker. */
+  free(slot: Lease): void {
+    const [first] = this.#waiting
+    if (first !== undefined && slot.isHeld && this.#isWithin(slot.key)) {
+      this.#waiting.delete(first)
+      first.resolve(slot)
+      return
+    }
+    void slot.release().then(() => {
+      this.#own.delete(slot.key)
+      this.#wake()
+    })
+  }
+
+  async #handOut(): Promise<void> {
+    this.#isHandingOut = true
+    while (this.#waiting.size > 0) {
+      // While the broker is away there is none: whoever waits has patience of his own.
+      const slot = await this.#acquire().catch(() => undefined)
+      if (slot === undefined) await this.#change()
+      else this.#give(slot)
+    }
+    this.#isHandingOut = false
+  }
+
+  #give(slot: Lease): void {
+    this.#own.add(slot.key)
+    slot.lost.addEventListener('abort', () => void this.#own.delete(slot.key), { once: true })
+    this.free(slot)
+  }
+
+  /** One that nobody seems to have; `undefined` when there is none. */
+  async #acquire(): Promise<Lease | undefined> {
+    const { ttlMs, isFixed = false } = this.#options
+    const { count } = this
+    const start = Math.floor(Math.random() * count)
+    for (let index = 0; index < count; index++) {
+      const key = this.#key((start + index) % count)
+      if (this.#own.has(key) || this.#view.holders.has(key)) continue
+      const slot = await this.#leases.acquire(key, { ttlMs, isFixed })
+      if (slot !== undefined) return slot
+    }
+    return undefined
+  }
+
+  #key(index: number): string {
+    return `${this.#options.name}.${index}`
+  }
+
+  #isWithin(key: string): boolean {
+    return Number(key.slice(this.#options.name.length + 1)) < this.count
+  }
+
+  #change(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, LOOK_MS)
+    this.#wake = resolve
+    return promise.finally(() => clearTimeout(timer))
+  }
+}

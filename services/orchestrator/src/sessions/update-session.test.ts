@@ -1,0 +1,113 @@
+import type { LogFact, SessionId, SessionRecord } from '@mcp-host/contracts'
+import { newEnvelope, newSessionId } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
+import { record } from './__fixtures__/record.ts'
+import type { SessionChange } from './update-session.ts'
+import { updateSession } from './update-session.ts'
+
+let directory: MemoryDirectory
+let appended: LogFact[]
+beforeEach(() => {
+  directory = new MemoryDirectory()
+  appended = []
+})
+
+const change = (session: SessionId, wanted: SessionChange): Promise<SessionRecord> => {
+  const append = async (_: SessionId, fact: LogFact) => {
+    appended.push(fact)
+    return { seq: appended.length, duplicate: false }
+  }
+  const bus = { directory, sessions: { append } }
+  const deps = { bus, providers: () => ['demo', 'xai'], now: () => 5_000 }
+  return updateSession(deps, session, wanted, newEnvelope('ann'))
+}
+
+test('a title is kept in one line, without control characters', async () => {
+  const known = record()
+  await directory.put(known)
+  const renamed = await change(known.id, { title: ' my\n\t trip\u0000 to\u0007 Rome ' })
+  expect(renamed).toEqual({ ...known, title: 'my trip to Rome', isTitled: true })
+  expect(directory.records.get(known.id)).toEqual(renamed)
+})
+
+test('a title of which nothing can be seen is refused by its field', async () => {
+  const known = record()
+  await directory.put(known)
+  await expect(change(known.id, { title: ' \u0000\n' })).rejects.toMatchObject({
+    code: 'invalid',
+    field: 'title',
+  })
+})
+
+test('what another wrote meanwhile is kept', async () => {
+  const known = record()
+  await directory.put(known)
+  directory.meanwhile = () => directory.put({ ...known, messages: 7 })
+  await change(known.id, { title: 'trip' })
+  expect(directory.records.get(known.id)).toMatchObject({ title: 'trip', messages: 7 })
+})
+
+test('a session without messages is made known only when that is asked for', async () => {
+  const session = newSessionId()
+  await expect(change(session, { title: 'trip' })).rejects.toMatchObject({
+    code: 'not-found',
+  })
+  await change(session, { title: 'trip', create: true })
+  const times = { createdAt: 5_000, updatedAt: 5_000 }
+  expect(directory.records.get(session)).toEqual(
+    record({ id: session, title: 'trip', isTitled: true, messages: 0, ...times }),
+  )
+})
+
+test.each([record({ owner: 'bob' }), record({ state: 'deleted' })])(
+  'a session of another, or a deleted one, is not there, also not to be created ($owner, $state)',
+  async (known) => {
+    await directory.put(known)
+    for (const create of [false, true]) {
+      await expect(change(known.id, { title: 'trip', create })).rejects.toMatchObject({
+        code: 'not-found',
+      })
+    }
+    expect(directory.records.get(known.id)).toEqual(known)
+  },
+)
+
+test('a model is chosen by a fact of the log, so for what is said after it', async () => {
+  const known = record({ title: 'trip' })
+  await directory.put(known)
+  expect(await change(known.id, { model: 'xai/grok' })).toEqual({ ...known, model: 'xai/grok' })
+  expect(directory.records.get(known.id)).toMatchObject({ model: 'xai/grok' })
+  expect(await change(known.id, { model: null })).toEqual(known)
+  expect(appended.map(({ fact }) => fact)).toEqual([
+    { type: 'model-chosen', model: 'xai/grok' },
+    { type: 'model-chosen' },
+  ])
+})
+
+test('a title leaves the model as it is', async () => {
+  const known = record({ model: 'xai' })
+  await directory.put(known)
+  expect(await change(known.id, { title: 'trip' })).toMatchObject({ model: 'xai', title: 'trip' })
+  expect(appended).toEqual([])
+})
+
+test('a model of a provider that is not there is refused, with those that are', async () => {
+  const known = record()
+  await directory.put(known)
+  await expect(change(known.id, { model: 'nope/x' })).rejects.toMatchObject({
+    code: 'invalid',
+    field: 'model',
+    message: expect.stringMatching(/"nope"; there are demo, xai/),
+  })
+  expect([appended, directory.records.get(known.id)]).toEqual([[], known])
+})
+
+test('nobody chooses a model for the session of another', async () => {
+  const known = record({ owner: 'bob' })
+  await directory.put(known)
+  await expect(change(known.id, { model: 'xai', create: true })).rejects.toMatchObject({
+    code: 'not-found',
+  })
+  expect(appended).toEqual([])
+})

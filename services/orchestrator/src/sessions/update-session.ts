@@ -1,0 +1,86 @@
+import type { Bus } from '@mcp-host/bus'
+import type { Envelope, SessionId, SessionRecord } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { cleanTitle } from './clean-title.ts'
+import { noSession, ownRecord } from './own-record.ts'
+import { updateRecord } from './update-record.ts'
+
+export interface UpdateDeps {
+  readonly bus: {
+    readonly directory: Pick<Bus['directory'], 'get' | 'put'>
+    readonly sessions: Pick<Bus['sessions'], 'append'>
+  }
+  /** The names of the providers that there are; empty while that is not known. */
+  readonly providers: () => readonly string[]
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+export interface SessionChange {
+  readonly title?: string | undefined
+  /** `null`: the one that answers by default. */
+  readonly model?: string | null | undefined
+  /** Makes the session known when it is not. */
+  readonly create?: boolean | undefined
+}
+
+/** Changes what its owner may choose of a session. Throws `not-found`, or `invalid` with the field. */
+export async function updateSession(
+  { bus, providers, now }: UpdateDeps,
+  session: SessionId,
+  { title: given, model, create = false }: SessionChange,
+  envelope: Envelope,
+): Promise<SessionRecord> {
+  const { principal } = envelope
+  const title = given === undefined ? undefined : readableTitle(given)
+  if (typeof model === 'string') checkProvider(model, providers())
+  const change = (record: SessionRecord | undefined): SessionRecord => {
+    const isNew = record === undefined && create
+    const before = isNew
+      ? newRecord(session, principal, now())
+      : ownRecord(session, record, principal)
+    const { model: _, ...others } = before
+    return {
+      ...(model === undefined ? before : others),
+      ...(typeof model === 'string' ? { model } : {}),
+      ...(title === undefined ? {} : { title, isTitled: true }),
+    }
+  }
+  if (model !== undefined) {
+    change((await bus.directory.get(session))?.record)
+    // Its place among the messages says which of them it is for.
+    const fact = { type: 'model-chosen' as const, ...(model === null ? {} : { model }) }
+    const options = { envelope, messageId: crypto.randomUUID() }
+    await bus.sessions.append(session, { kind: 'control', fact }, options)
+  }
+  const updated = await updateRecord(bus.directory, session, change)
+  if (updated === undefined) throw noSession(session)
+  return updated
+}
+
+function readableTitle(given: string): string {
+  const title = cleanTitle(given)
+  if (title !== '') return title
+  throw new BusError('invalid', 'title: must have a visible character', { field: 'title' })
+}
+
+function checkProvider(model: string, known: readonly string[]): void {
+  const [provider = ''] = model.split('/', 1)
+  if (known.length === 0 || known.includes(provider)) return
+  const message = `model: there is no provider "${provider}"; there are ${known.join(', ')}`
+  throw new BusError('invalid', message, { field: 'model' })
+}
+
+function newRecord(session: SessionId, owner: string, now: number): SessionRecord {
+  return {
+    id: session,
+    owner,
+    title: '',
+    isTitled: false,
+    createdAt: now,
+    updatedAt: now,
+    messages: 0,
+    usage: [],
+    state: 'active',
+  }
+}
