@@ -56,6 +56,12 @@ export const workerSettings = {
     default: '200',
     describe: 'A worker that runs so many generations takes no more until one has ended.',
   }),
+  llmRecord: setting({
+    env: 'LLM_RECORD',
+    schema: values.text.optional(),
+    describe:
+      'File to which all answers of models are written, for DEMO_REPLAY. It holds what users say.',
+  }),
   geminiApiKey: key('GEMINI', 'Gemini'),
   geminiBaseUrl: address('GEMINI', 'Gemini'),
   anthropicApiKey: key('ANTHROPIC', 'Claude'),
@@ -83,6 +89,12 @@ export const workerSettings = {
     schema: values.integer(1, 100_000_000),
     default: '32768',
     describe: 'How many tokens of conversation and answer the demo model takes at most.',
+  }),
+  demoReplay: setting({
+    env: 'DEMO_REPLAY',
+    schema: values.text.optional(),
+    describe:
+      'File that LLM_RECORD wrote: the demo model then answers what was asked there as it was answered there; as fast as it can with DEMO_TOKENS_PER_SECOND=0.',
   }),
   demoScripted: setting({
     env: 'DEMO_SCRIPTED',

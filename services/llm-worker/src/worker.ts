@@ -7,6 +7,7 @@ import { Roster } from './generation/roster.ts'
 import { runSample } from './handlers/sample.ts'
 import { serveGenerations } from './handlers/serve-generations.ts'
 import { LiveModels } from './providers/live-models.ts'
+import { hostOfContainer } from './providers/locate.ts'
 import type { Environment } from './settings/read-key.ts'
 
 /** How often providers are asked for their models, and how long what they said counts. */
@@ -24,6 +25,7 @@ export async function createWorker(
   const models = await LiveModels.read({
     config,
     budgets: new Budgets(bus.leases),
+    otherHost: hostOfContainer(),
     env,
     onChange() {
       logger.info({ component: 'models', action: 'reload' }, 'who may answer was read again')

@@ -338,6 +338,32 @@ describe.each(subjects)('$name', (subject) => {
     })
   })
 
+  test('a tool that it refuses is left out, also later, and the user is told', async () => {
+    const model = modelAt(own.origin, subject)
+    const bad = { ...weather, safeName: 'w__bad', inputSchema }
+    own.answer = (response, { body }) => {
+      if (JSON.stringify(body).includes('w__bad')) {
+        response.writeHead(400, { 'content-type': 'application/json' })
+        response.end('{"error":{"message":"Invalid schema for function w__bad"}}')
+        return
+      }
+      begin(response, 'fine')
+      response.end(wire.closeText + wire.end)
+    }
+    const says = { outcome: 'completed', content: [{ text: 'fine' }] }
+    const notices = [`${name} does not get the tool w__bad: the provider refuses its schema`]
+    const offer = { tools: [...tools, bad] }
+    expect(await ask(model, 'hello', offer)).toMatchObject({ ...says, notices })
+    expect(own.received).toHaveLength(2)
+    expect(JSON.stringify(own.received[1]?.body)).toContain('w__weather')
+    expect(await ask(model, 'hello', offer)).toMatchObject({ ...says, notices })
+    expect(own.received).toHaveLength(3)
+    // Another schema may be one that it takes.
+    const mended = { ...bad, inputSchema: { type: 'object' } }
+    await ask(model, 'hello', { tools: [...tools, mended] })
+    expect(JSON.stringify(own.received[3]?.body)).toContain('w__bad')
+  })
+
   test('one that cannot be reached is unavailable', async () => {
     const result = await ask(modelAt('http://127.0.0.1:1', subject), 'hello')
     expect(result.error).toEqual({ code: 'unavailable', message: `${name} cannot be reached` })

@@ -13,11 +13,12 @@ import { demoModel } from './demo/demo-model.ts'
 import { estimateTokens } from './demo/usage.ts'
 import { providerKinds } from './kinds.ts'
 import { priced } from './priced.ts'
+import { replayModel } from './trace/replay-model.ts'
 import { providerFetch } from './transport.ts'
 
 export type ModelConfig = Pick<
   WorkerConfig,
-  'contextTokens' | 'demoTokensPerSecond' | 'demoScripted' | 'demoContextTokens'
+  'contextTokens' | 'demoTokensPerSecond' | 'demoScripted' | 'demoContextTokens' | 'demoReplay'
 >
 
 export interface ModelDeps {
@@ -42,6 +43,10 @@ export function createModel(
 }
 
 function createDemo(config: ModelConfig): Model {
+  if (config.demoReplay !== undefined) {
+    const isFast = config.demoTokensPerSecond === 0
+    return replayModel({ clock: systemClock, path: config.demoReplay, isFast })
+  }
   return demoModel(
     { clock: systemClock },
     {

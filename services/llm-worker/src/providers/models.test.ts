@@ -1,6 +1,12 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { loadConfig } from '@mcp-host/service'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { workerSettings } from '../config.ts'
+import type { StreamPart } from '../model.ts'
 import { readLlmSettings } from '../settings/llm-settings.ts'
 import { noBudgets } from './__fixtures__/no-budgets.ts'
 import type { OwnServer } from './__fixtures__/own-server.ts'
@@ -19,11 +25,11 @@ beforeEach(async () => {
 afterEach(() => own[Symbol.asyncDispose]())
 
 /** Nothing of this machine is found, unless the test says where. */
-function modelsOf(env: Record<string, string> = {}): Promise<Models> {
+function modelsOf(env: Record<string, string> = {}, otherHost?: string): Promise<Models> {
   const local = { OLLAMA_BASE_URL: NOWHERE, LMSTUDIO_BASE_URL: NOWHERE }
   const all = { LLM_CONFIG: 'none', ...local, ...env }
   const config = loadConfig(workerSettings, all)
-  return createModels({ config, budgets: noBudgets }, readLlmSettings(config, all))
+  return createModels({ config, budgets: noBudgets, otherHost }, readLlmSettings(config, all))
 }
 
 const lists = (...ids: string[]): void => {
@@ -63,6 +69,18 @@ describe('when nobody is named', () => {
     )
   })
 
+  test('in a container a local one is looked for on its host too', async () => {
+    const there = createServer((_, response) => void response.end('{"data":[{"id":"qwen3"}]}'))
+    there.listen(11434, '127.0.0.99')
+    await once(there, 'listening')
+    const env = { OLLAMA_BASE_URL: '' }
+    expect((await modelsOf(env, '127.0.0.99')).get()).toMatchObject({ provider: 'ollama' })
+    // Whoever says where it is means it.
+    const set = { OLLAMA_BASE_URL: NOWHERE }
+    expect((await modelsOf(set, '127.0.0.99')).get()).toMatchObject({ provider: 'demo' })
+    there.close()
+  })
+
   test('nobody looks for local ones when there is a key', async () => {
     await modelsOf({ GEMINI_API_KEY: KEY, OLLAMA_BASE_URL: `${own.origin}/v1` })
     expect(own.received).toEqual([])
@@ -89,6 +107,26 @@ describe('a model', () => {
     const env = { GEMINI_API_KEY: KEY, LLM_CONTEXT_TOKENS: '9000' }
     expect((await modelsOf(env)).get().contextWindow).toBe(9_000)
   })
+})
+
+test('an answer that was recorded is given again without its model', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'models-'))
+  try {
+    const path = join(folder, 'trace.jsonl')
+    const say = (models: Models, text: string): Promise<StreamPart[]> => {
+      const { signal } = new AbortController()
+      const request = { messages: [{ role: 'user' as const, text }], tools: [] }
+      return Array.fromAsync(models.get().stream(request, { signal }))
+    }
+    const fast = { DEMO_TOKENS_PER_SECOND: '0' }
+    const parts = await say(await modelsOf({ LLM_RECORD: path, ...fast }), 'hello')
+    const again = await modelsOf({ DEMO_REPLAY: path, ...fast })
+    expect(again.get()).toMatchObject({ provider: 'demo', model: 'replay' })
+    expect(await say(again, 'hello')).toEqual(parts)
+    await expect(say(again, 'goodbye')).rejects.toThrow('no answer to this is recorded')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('who broke off an answer is asked last', async () => {

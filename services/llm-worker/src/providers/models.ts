@@ -13,10 +13,10 @@ import { providerTypes } from '../settings/provider-types.ts'
 import { createModel } from './create-model.ts'
 import { providerKinds } from './kinds.ts'
 import { listChatIds, listModels } from './list-models.ts'
+import { askLocal, locateLocal } from './locate.ts'
+import { recorded } from './trace/recorded.ts'
 
-/** A local server that does not answer by then is not there. */
-const LOCAL_PATIENCE_MS = 300
-/** For one that is named. */
+/** How long a provider may take to list its models. */
 const NAMED_PATIENCE_MS = 5_000
 
 /** So many are kept, with what is known of their failures. */
@@ -25,6 +25,8 @@ const MAX_MODELS = 100
 export interface ModelsDeps {
   readonly config: WorkerConfig
   readonly budgets: Pick<Budgets, 'enter'>
+  /** Where local servers are looked for as well. */
+  readonly otherHost?: string | undefined
 }
 
 /** The models that may answer. */
@@ -55,11 +57,10 @@ export class Models {
       ...Array.from(chain).filter(isAvoided),
     ]
     const model = withFallback(head, others)
-    if (head === first) return model
-    return announced(
-      `${first.provider} broke off its answer; ${head.provider} answers instead`,
-      model,
-    )
+    const notice = `${first.provider} broke off its answer; ${head.provider} answers instead`
+    const told = head === first ? model : announced(notice, model)
+    const { llmRecord } = this.#deps.config
+    return llmRecord === undefined ? told : recorded(told, llmRecord)
   }
 
   /** What there is to choose from, by asking every provider. */
@@ -159,7 +160,8 @@ function announced(notice: string, model: Model): Model {
 }
 
 /** The models of these settings; who answers when nobody is named may be a server found on this machine. */
-export async function createModels(deps: ModelsDeps, settings: LlmSettings): Promise<Models> {
+export async function createModels(deps: ModelsDeps, given: LlmSettings): Promise<Models> {
+  const settings = await locateLocal(given, deps.otherHost)
   const named = (reference: string): Promise<string> => withModel(settings, reference)
   const standard = await named(settings.default ?? (await findLocal(settings)) ?? 'demo')
   const fallback = await Promise.all(settings.fallback.map(named))
@@ -196,8 +198,7 @@ async function findLocal({ providers }: LlmSettings): Promise<string | undefined
   )
   const found = await Promise.all(
     local.map(async (provider) => {
-      const signal = AbortSignal.timeout(LOCAL_PATIENCE_MS)
-      const [first] = await listChatIds({ provider, signal }).catch(() => [])
+      const [first] = await askLocal(provider)
       return first === undefined ? undefined : `${provider.name}/${first.id}`
     }),
   )

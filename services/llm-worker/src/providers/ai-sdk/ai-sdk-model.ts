@@ -44,6 +44,7 @@ export function aiSdkModel(
   language: LanguageModelV4,
   { contextWindow, metadataName, reads, ...defaults }: AiSdkModelOptions,
 ): Model {
+  const refusals: Refusals = new Map()
   return {
     provider,
     model: language.modelId,
@@ -60,7 +61,7 @@ export function aiSdkModel(
         abortSignal: signal,
       }
       try {
-        const { stream, refused, isWithoutFiles } = await start(language, options, tools)
+        const { stream, refused, isWithoutFiles } = await start(language, options, tools, refusals)
         // Told with the first part that comes: until then the answer has not begun.
         const notices = [...leftOut, ...refused].map(
           ({ tool, reason }) => `${provider} does not get the tool ${tool}: ${reason}`,
@@ -119,25 +120,35 @@ interface Started extends LanguageModelV4StreamResult {
   readonly isWithoutFiles: boolean
 }
 
+/** Schemas, as JSON, that a provider refused, by the names of their tools: they are not offered to it again. */
+type Refusals = Map<string, string>
+
 /** Begins an answer, without the tools and files that the provider refuses. */
 async function start(
   language: LanguageModelV4,
   options: LanguageModelV4CallOptions,
   tools: readonly LanguageModelV4FunctionTool[],
+  refusals: Refusals,
 ): Promise<Started> {
-  const refused: { tool: string; reason: string }[] = []
-  let left = tools
+  let left = tools.filter(
+    ({ name, inputSchema }) =>
+      !refusals.has(name) || refusals.get(name) !== JSON.stringify(inputSchema),
+  )
+  const mostRefused = tools.length - left.length + MAX_REFUSED
   let { prompt } = options
   for (;;) {
     const isWithoutFiles = prompt !== options.prompt
     try {
       const offer = left.length === 0 ? {} : { tools: [...left] }
       const started = await language.doStream({ ...options, prompt, ...offer })
+      const refused = tools
+        .filter((tool) => !left.includes(tool))
+        .map(({ name }) => ({ tool: name, reason: 'the provider refuses its schema' }))
       return { ...started, refused, isWithoutFiles }
     } catch (error) {
       const faulty = refusedTool(error, left)
-      if (faulty !== undefined && refused.length < MAX_REFUSED) {
-        refused.push({ tool: faulty.name, reason: 'the provider refuses its schema' })
+      if (faulty !== undefined && tools.length - left.length < mostRefused) {
+        refusals.set(faulty.name, JSON.stringify(faulty.inputSchema))
         left = left.filter((tool) => tool !== faulty)
       } else if (isForFiles(error) && !isWithoutFiles && hasFiles(prompt)) {
         // Which models see is not known beforehand; what they say of a picture has many words.
