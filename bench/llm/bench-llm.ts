@@ -21,7 +21,7 @@ import { applyLoad } from './load.ts'
 const TOKENS_PER_SECOND = 20
 const LEVELS = [
   { generations: 1, rounds: 40, tokens: 10 },
-  { generations: 50, rounds: 4, tokens: 50 },
+  { generations: 50, rounds: 8, tokens: 50 },
   { generations: 500, rounds: 1, tokens: 100 },
 ]
 const ANSWER_LIMIT_MS = 120_000
@@ -69,7 +69,7 @@ export async function benchLlm(): Promise<object> {
   const results: object[] = []
   for (const target of targets) {
     console.log(`warming up ${target.name}`)
-    await target.apply({ generations: 50, rounds: 4, tokens: 20, tokensPerSecond: 100 })
+    await target.apply({ generations: 50, rounds: 12, tokens: 20, tokensPerSecond: 100 })
   }
   for (const level of LEVELS) {
     for (const target of targets) {

@@ -46,7 +46,16 @@ test('it has what the front page lists, each with answers and errors', () => {
   for (const operation of Object.values(document.paths).flatMap(Object.values)) {
     expect(operation).toMatchObject({ operationId: /./, summary: /./ })
     expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['400', '403', '500']))
+    expect(Object.keys(operation.responses).join()).toMatch(/\b2\d\d\b/)
   }
+})
+
+test('a file is told to be the body', () => {
+  const { post } = document.paths['/api/chat/session/{id}/file'] ?? {}
+  expect(post?.requestBody).toEqual({
+    required: true,
+    content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
+  })
 })
 
 test('every field of an answer that has a name says what it is, but for those that tell kinds apart', () => {

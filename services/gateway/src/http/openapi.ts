@@ -35,6 +35,7 @@ function tidy<T extends object>(document: T): T {
     if ('required' in value && 'content' in value && hasDefault(value.content)) {
       return { ...value, required: false }
     }
+    if ('operationId' in value) return withFile(value)
     if (key !== 'schemas') return value
     // All that have a name anywhere in the process are listed, and again as what requests would have.
     const used = Object.entries(value).filter(([name]) =>
@@ -43,6 +44,18 @@ function tidy<T extends object>(document: T): T {
     return Object.fromEntries(used)
   }
   return JSON.parse(JSON.stringify(document), mend) as T
+}
+
+const FILE = { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }
+
+/** Bodies that are a file have no schema of zod's. */
+function withFile(operation: { readonly operationId?: unknown }): object {
+  if (operation.operationId === 'storeFile') {
+    return { ...operation, requestBody: { required: true, ...FILE } }
+  }
+  if (operation.operationId !== 'getFile') return operation
+  const { responses } = operation as { readonly responses?: object }
+  return { ...operation, responses: { 200: { description: 'The file.', ...FILE }, ...responses } }
 }
 
 function hasDefault(content: unknown): boolean {
