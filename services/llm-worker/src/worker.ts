@@ -24,7 +24,7 @@ export async function createWorker(
     logger.error({ component: 'models', action: 'reload', err }, 'who may answer stays as it was')
   const models = await LiveModels.read({
     config,
-    budgets: new Budgets(bus.leases),
+    budgets: new Budgets(bus),
     otherHost: hostOfContainer(),
     env,
     onChange() {

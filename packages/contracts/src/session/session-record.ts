@@ -16,6 +16,8 @@ export const SessionRecord = z.object({
   updatedAt: z.number(),
   /** Who answers what names nobody, as `provider/model` or `provider`, where the user chose that. */
   model: z.string().optional(),
+  /** Where in its log that was chosen last. */
+  modelSeq: z.number().int().positive().optional(),
   /** User messages on all branches. */
   messages: z.number().int().nonnegative(),
   /** What all turns took, by model. */

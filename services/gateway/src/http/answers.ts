@@ -20,6 +20,7 @@ export const Session = describeFields(SessionRecord.extend({ usage: TokensByMode
   updatedAt: 'When the last message or turn came, in epoch milliseconds.',
   model:
     'Who answers messages that name nobody, as `provider/model` or `provider`; absent where nobody chose that.',
+  modelSeq: 'Where in its log that was chosen last.',
   messages: 'How many user messages it has, on all branches.',
   usage: 'What all turns took, by model.',
   state: '`active`: those that were deleted are not shown.',

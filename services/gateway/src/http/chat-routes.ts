@@ -163,7 +163,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
             'Keys of files that were stored before with `POST /api/chat/session/{id}/file`.',
           ),
           model: model.describe(
-            'Who is to answer, as `provider/model` or `provider`; by default the one the host is set to.',
+            'Who is to answer, as `provider/model` or `provider`; by default the one of the session, or of the host.',
           ),
         }),
         response: { ...stream, ...faults(400, 404, 409, 413, 415, 429, 503, 504) },

@@ -1,3 +1,4 @@
+import { BusError } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { end, FakeModel, read, said } from '../resilience/__fixtures__/fake-model.ts'
 import { retried } from '../resilience/retried.ts'
@@ -69,4 +70,22 @@ test('who waits may be cancelled', async () => {
   const reason = new Error('not wanted any more')
   cancel.abort(reason)
   expect((await reading).error).toBe(reason)
+})
+
+test('who is to find out whether the provider is back, and gets no turn, finds out nothing', async () => {
+  const away = new BusError('unavailable', 'a answered 503')
+  const model = retried(
+    budgeted(new FakeModel('a', [away]), { budgets, limits, patienceMs: 5_000 }),
+  )
+  const ask = async (ms: number) => {
+    const reading = read(model)
+    await vi.advanceTimersByTimeAsync(ms)
+    return (await reading).error
+  }
+  for (let request = 0; request < 5; request++) await ask(2_000)
+  await vi.advanceTimersByTimeAsync(3_000)
+  waitMs = 10_000
+  expect(await ask(5_000)).toMatchObject({ code: 'exhausted' })
+  waitMs = 0
+  expect(await ask(10)).toMatchObject({ message: expect.stringContaining('left alone') })
 })

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => broker[Symbol.asyncDispose]())
 
 const budgets = (options?: { minuteMs: number }): Budgets[] =>
-  buses.map((bus) => new Budgets(bus.leases, options))
+  buses.map((bus) => new Budgets(bus, options))
 
 test('all workers together ask no more at once than they may, and all get their turn', async () => {
   let running = 0
@@ -66,6 +66,32 @@ test('a limit that changes counts for those who come then', async () => {
   const [worker] = budgets()
   using _first = await worker!.enter('a', { concurrent: 1 }, signal)
   using _second = await worker!.enter('a', { concurrent: 2 }, signal)
+})
+
+test('one that always has something to do leaves the others their turns', async () => {
+  const [busy, other] = budgets()
+  const over = new AbortController()
+  const loops = Array.from({ length: 3 }, async () => {
+    while (!over.signal.aborted) {
+      using _room = await busy!.enter('a', { concurrent: 1 }, signal)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })
+  await eventually(() => busy!.enter('b', { concurrent: 1 }, signal).then(() => true))
+  using _room = await other!.enter('a', { concurrent: 1 }, AbortSignal.timeout(9_000))
+  over.abort()
+  _room[Symbol.dispose]()
+  await Promise.all(loops)
+})
+
+test('a limit that becomes less counts once those who are too many have ended', async () => {
+  const [worker] = budgets()
+  const both = await Promise.all([1, 2].map(() => worker!.enter('a', { concurrent: 2 }, signal)))
+  const third = worker!.enter('a', { concurrent: 1 }, signal)
+  for (const each of both) each[Symbol.dispose]()
+  using _third = await third
+  const fourth = worker!.enter('a', { concurrent: 1 }, AbortSignal.timeout(500))
+  await expect(fourth).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
 test('all workers together ask no more in a minute than they may', async () => {

@@ -1,6 +1,10 @@
-import type { Leases, LeaseView } from '@mcp-host/bus'
+import type { LeaseView } from '@mcp-host/bus'
+import { sleep } from '../resilience/sleep.ts'
 import type { Limits } from '../settings/llm-file.ts'
+import type { SlotsBus, SlotsOptions } from './slots.ts'
 import { Slots } from './slots.ts'
+
+const RETRY_MS = 200
 
 /** After that the requests of a worker that is gone do not count any more. */
 const RUN_TTL_MS = 10_000
@@ -8,13 +12,13 @@ const MINUTE_MS = 60_000
 
 /** What providers may be asked, by all workers together. */
 export class Budgets {
-  readonly #leases: Leases
+  readonly #bus: SlotsBus
   readonly #minuteMs: number
   readonly #slots = new Map<string, Slots>()
   #view: Promise<LeaseView> | undefined
 
-  constructor(leases: Leases, { minuteMs = MINUTE_MS } = {}) {
-    this.#leases = leases
+  constructor(bus: SlotsBus, { minuteMs = MINUTE_MS } = {}) {
+    this.#bus = bus
     this.#minuteMs = minuteMs
   }
 
@@ -30,28 +34,35 @@ export class Budgets {
     using stack = new DisposableStack()
     if (concurrent !== undefined) {
       const options = { name: `llm.${provider}.run`, ttlMs: RUN_TTL_MS }
-      const slots = await this.#of(options, concurrent)
+      const slots = await this.#of(options, concurrent, signal)
       stack.adopt(await slots.take(signal), (slot) => slots.free(slot))
     }
     if (requestsPerMinute !== undefined) {
       // Taken for a minute, so there are never more in one.
       const options = { name: `llm.${provider}.minute`, ttlMs: this.#minuteMs, isFixed: true }
-      await (await this.#of(options, requestsPerMinute)).take(signal)
+      await (await this.#of(options, requestsPerMinute, signal)).take(signal)
     }
     return stack.move()
   }
 
-  async #of(options: ConstructorParameters<typeof Slots>[2], count: number): Promise<Slots> {
-    this.#view ??= this.#leases.watch('llm.>')
-    try {
-      const view = await this.#view
-      const slots = this.#slots.get(options.name) ?? new Slots(this.#leases, view, options)
-      slots.count = count
-      this.#slots.set(options.name, slots)
-      return slots
-    } catch (error) {
-      this.#view = undefined
-      throw error
+  async #of(options: SlotsOptions, count: number, signal: AbortSignal): Promise<Slots> {
+    const view = await this.#watched(signal)
+    const slots = this.#slots.get(options.name) ?? new Slots(this.#bus, view, options)
+    slots.count = count
+    this.#slots.set(options.name, slots)
+    return slots
+  }
+
+  /** Who has what. Waits while the broker is away, until the signal. */
+  async #watched(signal: AbortSignal): Promise<LeaseView> {
+    for (;;) {
+      signal.throwIfAborted()
+      this.#view ??= this.#bus.leases.watch('llm.>')
+      const asked = this.#view
+      const view = await asked.catch(() => undefined)
+      if (view !== undefined) return view
+      if (this.#view === asked) this.#view = undefined
+      await sleep(RETRY_MS, signal)
     }
   }
 }

@@ -1,5 +1,7 @@
 import type { Lease, Leases, LeaseView } from '@mcp-host/bus'
 
+/** A slot that one worker has had for so long goes to all, though some still wait here. */
+const TURN_MS = 2_000
 /** After so long they are looked at again, whether or not somebody told of a change. */
 const LOOK_MS = 1_000
 
@@ -11,21 +13,28 @@ export interface SlotsOptions {
   readonly isFixed?: boolean
 }
 
+export interface SlotsBus {
+  readonly id: string
+  readonly leases: Leases
+}
+
 /** `count` of something among all workers. Each slot is a lease; those who wait get them in order. */
 export class Slots {
   readonly #leases: Leases
+  readonly #id: string
   readonly #view: LeaseView
   readonly #options: SlotsOptions
   /** May change; who has a slot that is one too many keeps it. */
   count = 0
   readonly #waiting = new Set<PromiseWithResolvers<Lease>>()
-  /** Taken here; the view may not have it yet. */
-  readonly #own = new Set<string>()
+  /** Taken here, and since when; the view may not have it yet. */
+  readonly #own = new Map<string, number>()
   #isHandingOut = false
   #wake: () => void = () => undefined
 
-  constructor(leases: Leases, view: LeaseView, options: SlotsOptions) {
+  constructor({ id, leases }: SlotsBus, view: LeaseView, options: SlotsOptions) {
     this.#leases = leases
+    this.#id = id
     this.#view = view
     this.#options = options
     view.onChange(() => this.#wake())
@@ -49,10 +58,11 @@ export class Slots {
     }
   }
 
-  /** Whoever waits here for the longest time gets it, else any worker. */
+  /** Whoever waits here for the longest time gets it, else any worker; in turns, so that none gets all. */
   free(slot: Lease): void {
     const [first] = this.#waiting
-    if (first !== undefined && slot.isHeld && this.#isWithin(slot.key)) {
+    const isOurTurn = performance.now() - (this.#own.get(slot.key) ?? 0) < TURN_MS
+    if (first !== undefined && isOurTurn && slot.isHeld && this.#isWithin(slot.key)) {
       this.#waiting.delete(first)
       first.resolve(slot)
       return
@@ -75,7 +85,7 @@ export class Slots {
   }
 
   #give(slot: Lease): void {
-    this.#own.add(slot.key)
+    this.#own.set(slot.key, performance.now())
     slot.lost.addEventListener('abort', () => void this.#own.delete(slot.key), { once: true })
     this.free(slot)
   }
@@ -87,7 +97,9 @@ export class Slots {
     const start = Math.floor(Math.random() * count)
     for (let index = 0; index < count; index++) {
       const key = this.#key((start + index) % count)
-      if (this.#own.has(key) || this.#view.holders.has(key)) continue
+      // One of our own that nobody here knows of may be taken: the answer to its writing was lost.
+      const holder = this.#view.holders.get(key)?.holder ?? this.#id
+      if (this.#own.has(key) || holder !== this.#id) continue
       const slot = await this.#leases.acquire(key, { ttlMs, isFixed })
       if (slot !== undefined) return slot
     }

@@ -364,6 +364,24 @@ describe.each(subjects)('$name', (subject) => {
     expect(JSON.stringify(own.received[3]?.body)).toContain('w__bad')
   })
 
+  test('a tool that was not why a request was refused is offered again', async () => {
+    const model = modelAt(own.origin, subject)
+    own.answer = (response) => {
+      response.writeHead(400, { 'content-type': 'application/json' })
+      response.end('{"error":{"message":"a signature is missing for the call of w__weather"}}')
+    }
+    expect(await ask(model, 'hello', { tools })).toMatchObject({ outcome: 'failed' })
+    own.received.length = 0
+    own.answer = (response) => {
+      begin(response, 'fine')
+      response.end(wire.closeText + wire.end)
+    }
+    const result = await ask(model, 'hello', { tools })
+    expect(result).toMatchObject({ outcome: 'completed' })
+    expect(result).not.toHaveProperty('notices')
+    expect(JSON.stringify(own.received[0]?.body)).toContain('w__weather')
+  })
+
   test('one that cannot be reached is unavailable', async () => {
     const result = await ask(modelAt('http://127.0.0.1:1', subject), 'hello')
     expect(result.error).toEqual({ code: 'unavailable', message: `${name} cannot be reached` })

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs'
 import type { LlmSettings } from '../settings/llm-settings.ts'
 import type { Provider } from '../settings/find-provider.ts'
+import { providerOf } from '../settings/llm-settings.ts'
 import { providerTypes } from '../settings/provider-types.ts'
 import { listChatIds } from './list-models.ts'
 
 /** A local server that does not answer by then is not there. */
 const PATIENCE_MS = 300
+/** For one that somebody wants, which may be busy. */
+const WANTED_PATIENCE_MS = 5_000
 
 /** By that name containers reach the machine that they run on; `undefined` outside of one. */
 export function hostOfContainer(): string | undefined {
@@ -14,8 +17,11 @@ export function hostOfContainer(): string | undefined {
 }
 
 /** The models that a server has right now; none when it does not answer at once. */
-export async function askLocal(provider: Provider): Promise<{ readonly id: string }[]> {
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+export async function askLocal(
+  provider: Provider,
+  patienceMs = PATIENCE_MS,
+): Promise<{ readonly id: string }[]> {
+  const signal = AbortSignal.timeout(patienceMs)
   return await listChatIds({ provider, signal }).catch(() => [])
 }
 
@@ -25,12 +31,19 @@ export async function locateLocal(
   otherHost: string | undefined,
 ): Promise<LlmSettings> {
   if (otherHost === undefined) return settings
+  const wanted = [settings.default ?? '', ...settings.fallback].map(providerOf)
   const located = Array.from(settings.providers.values()).map(async (provider) => {
     const { isLocal, baseUrl } = providerTypes[provider.type]
     if (isLocal !== true || provider.baseUrl !== baseUrl) return provider
     const there = { ...provider, baseUrl: baseUrl.replace('127.0.0.1', otherHost) }
-    const [here, other] = await Promise.all([askLocal(provider), askLocal(there)])
-    return here.length === 0 && other.length > 0 ? there : provider
+    const patienceMs = wanted.includes(provider.name) ? WANTED_PATIENCE_MS : PATIENCE_MS
+    const asked = [provider, there].map(async (each) => {
+      const found = await askLocal(each, patienceMs)
+      if (found.length === 0) throw new Error('it is not there')
+      return each
+    })
+    // One here is found sooner than another elsewhere.
+    return Promise.any(asked).catch(() => provider)
   })
   const providers = new Map((await Promise.all(located)).map((each) => [each.name, each]))
   return { ...settings, providers }

@@ -27,6 +27,8 @@ export interface ModelsDeps {
   readonly budgets: Pick<Budgets, 'enter'>
   /** Where local servers are looked for as well. */
   readonly otherHost?: string | undefined
+  /** Told what is wrong and ends nothing. */
+  readonly onFailure?: (error: unknown) => void
 }
 
 /** The models that may answer. */
@@ -48,6 +50,8 @@ export class Models {
    * avoided comes last. Throws `invalid` with a list of what there is.
    */
   get(reference = this.#default, avoid: readonly string[] = []): Model {
+    // Nobody else is asked: what is not recorded is to be noticed.
+    if (this.#deps.config.demoReplay !== undefined) return this.#one('demo')
     const first = this.#one(reference)
     const chain = new Set([first, ...this.#settings.fallback.map((each) => this.#one(each))])
     const isAvoided = ({ provider, model }: Model): boolean =>
@@ -59,8 +63,9 @@ export class Models {
     const model = withFallback(head, others)
     const notice = `${first.provider} broke off its answer; ${head.provider} answers instead`
     const told = head === first ? model : announced(notice, model)
-    const { llmRecord } = this.#deps.config
-    return llmRecord === undefined ? told : recorded(told, llmRecord)
+    const { config, onFailure = ignore } = this.#deps
+    const { llmRecord } = config
+    return llmRecord === undefined ? told : recorded(told, { path: llmRecord, onFailure })
   }
 
   /** What there is to choose from, by asking every provider. */
@@ -110,6 +115,8 @@ export class Models {
     return isKnown || isNamed ? made : { ...made, countedAs: { provider: name, model: 'other' } }
   }
 }
+
+const ignore = (): void => undefined
 
 async function listed(provider: Provider, config: WorkerConfig): Promise<ProviderEntry> {
   const { name, type, models: settings } = provider

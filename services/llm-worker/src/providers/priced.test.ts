@@ -29,6 +29,8 @@ test.each<[string, Usage, Parameters<typeof priced>[1], number]>([
 })
 
 test('what was not counted has no cost', async () => {
-  const model = new FakeModel('a', [{ type: 'end' }])
-  expect((await read(priced(model, prices))).parts).toEqual([{ type: 'end' }])
+  for (const end of [{ type: 'end' as const }, { type: 'end' as const, usage: {} }]) {
+    const model = new FakeModel('a', [end])
+    expect((await read(priced(model, prices))).parts).toEqual([end])
+  }
 })

@@ -10,7 +10,8 @@ export function priced(model: Model, prices: Prices | undefined): Model {
     async *stream(request, options): AsyncGenerator<StreamPart> {
       for await (const part of model.stream(request, options)) {
         const usage = part.type === 'end' ? part.usage : undefined
-        yield usage === undefined
+        const isCounted = usage?.inputTokens !== undefined || usage?.outputTokens !== undefined
+        yield usage === undefined || !isCounted
           ? part
           : { type: 'end', usage: { ...usage, cost: costOf(usage, prices) } }
       }

@@ -41,9 +41,10 @@ export function retried(model: Model): Model {
         try {
           return await begin(() => firstOf(model.stream(request, { signal })), signal)
         } catch (error) {
-          if (!signal.aborted) lastFailure = error
+          const isTold = !signal.aborted && !(error instanceof BudgetError)
+          if (isTold) lastFailure = error
           // Who gives up finds out nothing.
-          else if (findsOut) throw new BusError('unavailable', 'not wanted any more')
+          else if (findsOut) throw new NothingFound(error)
           throw error
         }
       }
@@ -51,9 +52,17 @@ export function retried(model: Model): Model {
         yield* await breaker.execute(ask)
       } catch (error) {
         signal.throwIfAborted()
+        if (error instanceof NothingFound) throw error.cause
         throw isBrokenCircuitError(error) ? resting(lastFailure) : error
       }
     },
+  }
+}
+
+/** To the breaker a failure, so that it stays open. */
+class NothingFound extends BusError {
+  constructor(cause: unknown) {
+    super('unavailable', 'not asked', { cause })
   }
 }
 

@@ -76,9 +76,13 @@ test.each([record({ owner: 'bob' }), record({ state: 'deleted' })])(
 test('a model is chosen by a fact of the log, so for what is said after it', async () => {
   const known = record({ title: 'trip' })
   await directory.put(known)
-  expect(await change(known.id, { model: 'xai/grok' })).toEqual({ ...known, model: 'xai/grok' })
+  expect(await change(known.id, { model: 'xai/grok' })).toEqual({
+    ...known,
+    model: 'xai/grok',
+    modelSeq: 1,
+  })
   expect(directory.records.get(known.id)).toMatchObject({ model: 'xai/grok' })
-  expect(await change(known.id, { model: null })).toEqual(known)
+  expect(await change(known.id, { model: null })).toEqual({ ...known, modelSeq: 2 })
   expect(appended.map(({ fact }) => fact)).toEqual([
     { type: 'model-chosen', model: 'xai/grok' },
     { type: 'model-chosen' },
@@ -101,6 +105,12 @@ test('a model of a provider that is not there is refused, with those that are', 
     message: expect.stringMatching(/"nope"; there are demo, xai/),
   })
   expect([appended, directory.records.get(known.id)]).toEqual([[], known])
+})
+
+test('of two models at once the later in the log is the one that is known', async () => {
+  const known = record({ model: 'demo', modelSeq: 7 })
+  await directory.put(known)
+  expect(await change(known.id, { model: 'xai' })).toEqual(known)
 })
 
 test('nobody chooses a model for the session of another', async () => {

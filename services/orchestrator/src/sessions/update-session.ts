@@ -34,28 +34,28 @@ export async function updateSession(
   const { principal } = envelope
   const title = given === undefined ? undefined : readableTitle(given)
   if (typeof model === 'string') checkProvider(model, providers())
-  const change = (record: SessionRecord | undefined): SessionRecord => {
-    const isNew = record === undefined && create
-    const before = isNew
+  const own = (record: SessionRecord | undefined): SessionRecord =>
+    record === undefined && create
       ? newRecord(session, principal, now())
       : ownRecord(session, record, principal)
-    const { model: _, ...others } = before
-    return {
-      ...(model === undefined ? before : others),
-      ...(typeof model === 'string' ? { model } : {}),
-      ...(title === undefined ? {} : { title, isTitled: true }),
-    }
-  }
-  if (model !== undefined) {
-    change((await bus.directory.get(session))?.record)
-    // Its place among the messages says which of them it is for.
-    const fact = { type: 'model-chosen' as const, ...(model === null ? {} : { model }) }
-    const options = { envelope, messageId: crypto.randomUUID() }
-    await bus.sessions.append(session, { kind: 'control', fact }, options)
-  }
-  const updated = await updateRecord(bus.directory, session, change)
-  if (updated === undefined) throw noSession(session)
-  return updated
+  const titled = (record: SessionRecord): SessionRecord =>
+    title === undefined ? record : { ...record, title, isTitled: true }
+  // First, so that no log is there of which nobody knows.
+  const known = await updateRecord(bus.directory, session, (record) => titled(own(record)))
+  if (known === undefined) throw noSession(session)
+  if (model === undefined) return known
+  // Its place among the messages says which of them it is for.
+  const fact = { type: 'model-chosen' as const, ...(model === null ? {} : { model }) }
+  const options = { envelope, messageId: crypto.randomUUID() }
+  const { seq } = await bus.sessions.append(session, { kind: 'control', fact }, options)
+  const changed = await updateRecord(bus.directory, session, (record) => {
+    const { model: before, ...others } = own(record)
+    // Of two at once the later in the log counts.
+    if ((others.modelSeq ?? 0) > seq) return { ...others, ...(before && { model: before }) }
+    return { ...others, modelSeq: seq, ...(model === null ? {} : { model }) }
+  })
+  if (changed === undefined) throw noSession(session)
+  return changed
 }
 
 function readableTitle(given: string): string {

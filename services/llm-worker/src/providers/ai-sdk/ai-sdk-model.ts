@@ -134,21 +134,25 @@ async function start(
     ({ name, inputSchema }) =>
       !refusals.has(name) || refusals.get(name) !== JSON.stringify(inputSchema),
   )
-  const mostRefused = tools.length - left.length + MAX_REFUSED
+  const refusedNow: LanguageModelV4FunctionTool[] = []
   let { prompt } = options
   for (;;) {
     const isWithoutFiles = prompt !== options.prompt
     try {
       const offer = left.length === 0 ? {} : { tools: [...left] }
       const started = await language.doStream({ ...options, prompt, ...offer })
+      // Only now: that it was the tool is a guess, until the answer comes without it.
+      for (const { name, inputSchema } of refusedNow) {
+        refusals.set(name, JSON.stringify(inputSchema))
+      }
       const refused = tools
         .filter((tool) => !left.includes(tool))
         .map(({ name }) => ({ tool: name, reason: 'the provider refuses its schema' }))
       return { ...started, refused, isWithoutFiles }
     } catch (error) {
       const faulty = refusedTool(error, left)
-      if (faulty !== undefined && tools.length - left.length < mostRefused) {
-        refusals.set(faulty.name, JSON.stringify(faulty.inputSchema))
+      if (faulty !== undefined && refusedNow.length < MAX_REFUSED) {
+        refusedNow.push(faulty)
         left = left.filter((tool) => tool !== faulty)
       } else if (isForFiles(error) && !isWithoutFiles && hasFiles(prompt)) {
         // Which models see is not known beforehand; what they say of a picture has many words.

@@ -1,11 +1,18 @@
-import { appendFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { BusError } from '@mcp-host/contracts'
 import type { Model, StreamPart } from '../../model.ts'
 import type { TracedAnswer } from './trace.ts'
 import { askedFor } from './trace.ts'
 
+export interface RecordOptions {
+  readonly path: string
+  /** Told when an answer could not be written; it is given all the same. */
+  readonly onFailure: (error: unknown) => void
+}
+
 /** A model whose answers are written to a file, one a line, for `replayModel`. What is left early is not. */
-export function recorded(model: Model, path: string): Model {
+export function recorded(model: Model, { path, onFailure }: RecordOptions): Model {
+  const { provider, contextWindow } = model
   return {
     ...model,
     async *stream(request, options): AsyncGenerator<StreamPart> {
@@ -14,13 +21,13 @@ export function recorded(model: Model, path: string): Model {
       const write = async (error?: BusError): Promise<void> => {
         const answer: TracedAnswer = {
           asked: askedFor(request),
-          provider: model.provider,
+          provider,
           model: model.model,
+          ...(contextWindow === undefined ? {} : { contextWindow }),
           parts,
           ...(error === undefined ? {} : { error: error.toInfo() }),
         }
-        // One write: several workers may share the file.
-        await appendFile(path, `${JSON.stringify(answer)}\n`)
+        await appendLine(path, JSON.stringify(answer)).catch(onFailure)
       }
       try {
         for await (const part of model.stream(request, options)) {
@@ -35,4 +42,10 @@ export function recorded(model: Model, path: string): Model {
       }
     },
   }
+}
+
+/** In one write, since several workers may share the file; nobody else is to read it. */
+export async function appendLine(path: string, line: string): Promise<void> {
+  await using file = await open(path, 'a', 0o600)
+  await file.write(Buffer.from(`${line}\n`))
 }

@@ -19,15 +19,20 @@ export interface ReplayOptions {
  */
 export function replayModel({ clock, path, isFast }: ReplayOptions): Model {
   const answers = readAnswers(path)
+  // Conversations are shortened as they were then.
+  const contextWindow = answers.values().next().value?.[0]?.contextWindow
   return {
     provider: 'demo',
     model: 'replay',
+    ...(contextWindow === undefined ? {} : { contextWindow }),
     notice: 'These answers are a recording: what was not asked then has none.',
     async *stream(request, { signal }) {
-      const answer = answers.get(askedFor(request))
+      const [answer, ...later] = answers.get(askedFor(request)) ?? []
       if (answer === undefined) {
         throw new BusError('not-found', 'no answer to this is recorded; record it with LLM_RECORD')
       }
+      // Whoever asks once more gets the next answer, and the last one from then on.
+      if (later.length > 0) answers.set(answer.asked, later)
       const begin = clock.now()
       for (const [ms, part] of answer.parts) {
         const wait = isFast ? 0 : begin + ms - clock.now()
@@ -43,16 +48,17 @@ export function replayModel({ clock, path, isFast }: ReplayOptions): Model {
   }
 }
 
-/** The last answer to each question counts. */
-function readAnswers(path: string): Map<string, TracedAnswer> {
+/** By what they answer, in the order in which they were given. */
+function readAnswers(path: string): Map<string, TracedAnswer[]> {
   const lines = readLines(path)
   const answers = lines.flatMap((line, index) => {
-    if (line === '') return []
     const { success, data } = TracedAnswer.safeParse(parseJson(line))
     if (success) return data
+    // The last one may not have been written whole.
+    if (line === '' || index === lines.length - 1) return []
     throw new ConfigError([`DEMO_REPLAY: ${path}: line ${index + 1} is no recorded answer`])
   })
-  return new Map(answers.map((answer) => [answer.asked, answer]))
+  return Map.groupBy(answers, ({ asked }) => asked)
 }
 
 function readLines(path: string): string[] {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PromptMessage } from '@mcp-host/contracts'
@@ -39,8 +39,12 @@ async function read(model: Model, messages: readonly PromptMessage[]): Promise<S
   return Array.fromAsync(model.stream({ messages, tools: [] }, { signal }))
 }
 
+const onFailure = (error: unknown): void => {
+  throw error
+}
+
 async function record(...answers: readonly (readonly Step[])[]): Promise<void> {
-  const model = recorded(new FakeModel('a', ...answers), path)
+  const model = recorded(new FakeModel('a', ...answers), { path, onFailure })
   for (const [index] of answers.entries()) {
     await read(model, conversation[index]!).catch(() => undefined)
   }
@@ -57,10 +61,36 @@ test('a conversation can be had again, with tools that now return something else
   expect(await read(model, otherwise)).toEqual(tells)
 })
 
-test('of two answers to the same the later one counts', async () => {
+test('of several answers to the same each has its turn, and the last one stays', async () => {
   await record(asks)
   await record(tells)
-  expect(await read(replay(), conversation[0]!)).toEqual(tells)
+  const model = replay()
+  expect(await read(model, conversation[0]!)).toEqual(asks)
+  for (let again = 0; again < 2; again++) {
+    expect(await read(model, conversation[0]!)).toEqual(tells)
+  }
+})
+
+test('a model that cannot be recorded answers all the same, and fails as it does', async () => {
+  const failures: unknown[] = []
+  const options = {
+    path: join(folder, 'no', 'trace'),
+    onFailure: (each: unknown) => void failures.push(each),
+  }
+  const failure = new BusError('invalid', 'too long', { reason: 'context-overflow' })
+  const model = recorded(new FakeModel('a', tells, [failure]), options)
+  expect(await read(model, conversation[0]!)).toEqual(tells)
+  await expect(read(model, conversation[0]!)).rejects.toBe(failure)
+  expect(failures).toHaveLength(2)
+})
+
+test('only its owner reads a recording, and one that was cut short is read so far', async () => {
+  await record(asks, tells)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  writeFileSync(path, readFileSync(path, 'utf8').slice(0, -20))
+  const model = replay()
+  expect(await read(model, conversation[0]!)).toEqual(asks)
+  await expect(read(model, conversation[1]!)).rejects.toMatchObject({ code: 'not-found' })
 })
 
 test('an answer that failed fails again, after as much', async () => {
@@ -77,7 +107,7 @@ test('an answer that failed fails again, after as much', async () => {
 })
 
 test('what was left before its end is not recorded', async () => {
-  const model = recorded(new FakeModel('a', tells), path)
+  const model = recorded(new FakeModel('a', tells), { path, onFailure })
   const { signal } = new AbortController()
   for await (const _ of model.stream({ messages: [], tools: [] }, { signal })) break
   await record(asks)
@@ -105,7 +135,7 @@ test('the parts come when they came, unless they are wanted at once', async () =
 
 test.each([
   ['{"asked":1}\n', 'line 1 is no recorded answer'],
-  ['\nnonsense', 'line 2 is no recorded answer'],
+  ['\nnonsense\n', 'line 2 is no recorded answer'],
   [undefined, 'cannot be read'],
 ])('a file that is none is refused: %j', (text, message) => {
   if (text !== undefined) writeFileSync(path, text)

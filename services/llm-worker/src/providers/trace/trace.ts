@@ -27,6 +27,7 @@ export const TracedAnswer = z.object({
   asked: z.string(),
   provider: z.string(),
   model: z.string(),
+  contextWindow: z.number().int().positive().optional(),
   /** Each with the milliseconds after which it came. */
   parts: z.array(z.tuple([z.number().nonnegative(), TracedPart])),
   /** How it failed after them. */
