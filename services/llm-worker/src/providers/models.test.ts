@@ -109,6 +109,31 @@ describe('a model', () => {
   })
 })
 
+test('a model that its provider does not know is refused with those that it has', async () => {
+  own.answer = (response, { method }) => {
+    if (method === 'POST') return void response.writeHead(404).end('{}')
+    const data = Array.from({ length: 12 }, (_, index) => ({ id: `m${index}` }))
+    response.end(JSON.stringify({ data }))
+  }
+  const models = await modelsOf({ OPENAI_COMPATIBLE_BASE_URL: `${own.origin}/v1` })
+  const say = async (name: string): Promise<unknown> => {
+    const { signal } = new AbortController()
+    const request = { messages: [{ role: 'user' as const, text: 'hello' }], tools: [] }
+    const model = models.get(`openai-compatible/${name}`)
+    return Array.fromAsync(model.stream(request, { signal }))
+  }
+  const plain = 'openai-compatible answered 404: it has no such model'
+  await expect(say('nope')).rejects.toThrow(plain)
+  await models.list()
+  const names = 'm0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more'
+  await expect(say('nope')).rejects.toMatchObject({
+    code: 'not-found',
+    message: `${plain}; there are ${names}`,
+  })
+  // Whatever is wrong with it, it is there.
+  await expect(say('m3')).rejects.toMatchObject({ message: plain })
+})
+
 test('an answer that was recorded is given again without its model', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'models-'))
   try {

@@ -36,6 +36,8 @@ export class Models {
   readonly #deps: ModelsDeps
   readonly #settings: LlmSettings
   readonly #models = new Map<string, Model>()
+  /** What each provider listed last. */
+  readonly #listed = new Map<string, readonly string[]>()
   readonly #default: string
 
   /** `standard`: who answers when nobody is named. */
@@ -72,6 +74,12 @@ export class Models {
   async list(): Promise<ProviderEntry[]> {
     const providers = Array.from(this.#settings.providers.values())
     const entries = await Promise.all(providers.map((each) => listed(each, this.#deps.config)))
+    for (const entry of entries) {
+      this.#listed.set(
+        entry.provider,
+        entry.models.map(({ id }) => id),
+      )
+    }
     // A local server that nobody wants need not run.
     const wanted = [this.#default, ...this.#settings.fallback].map(providerOf)
     return entries.filter(
@@ -108,7 +116,8 @@ export class Models {
   }
 
   #create(provider: Provider, model: string): Model {
-    const made = createModel(this.#deps, provider, model)
+    const listed = (): readonly string[] => this.#listed.get(provider.name) ?? []
+    const made = naming(createModel(this.#deps, provider, model), listed)
     const { name, models } = provider
     const isKnown = model in models || model === defaultModel(provider)
     const isNamed = [this.#default, ...this.#settings.fallback].includes(`${name}/${model}`)
@@ -152,6 +161,28 @@ function asSet(
     ...model,
     ...(window === undefined ? {} : { contextWindow: window }),
     ...(nativeTools === undefined ? {} : { tools: nativeTools }),
+  }
+}
+
+/** So many are named to whoever asks for one that is not there. */
+const MAX_NAMED = 10
+
+/** A model that, when its provider does not know it, says which ones there are. */
+function naming(model: Model, listed: () => readonly string[]): Model {
+  return {
+    ...model,
+    async *stream(request, options): AsyncGenerator<StreamPart> {
+      try {
+        yield* model.stream(request, options)
+      } catch (error) {
+        const names = listed()
+        const isUnknown = error instanceof BusError && error.code === 'not-found'
+        if (!isUnknown || names.length === 0 || names.includes(model.model)) throw error
+        const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+        const message = `${error.message}; there are ${names.slice(0, MAX_NAMED).join(', ')}${more}`
+        throw new BusError('not-found', message, { cause: error })
+      }
+    },
   }
 }
 
