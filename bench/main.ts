@@ -4,6 +4,7 @@ import { benchCancel } from './cancel/bench-cancel.ts'
 import { benchChat } from './chat/bench-chat.ts'
 import { benchHost } from './host/bench-host.ts'
 import { benchLlm } from './llm/bench-llm.ts'
+import { benchMcp } from './mcp/bench-mcp.ts'
 import { benchResume } from './resume/bench-resume.ts'
 import { benchStress } from './stress/bench-stress.ts'
 import { benchTakeover } from './takeover/bench-takeover.ts'
@@ -30,6 +31,10 @@ const benches: Readonly<Record<string, Bench>> = {
   llm: {
     summary: 'one worker beside the bare provider package: first text, CPU per token, 500 at once',
     run: benchLlm,
+  },
+  mcp: {
+    summary: 'calls through /mcp beside mcp-hub, mcp-proxy, supergateway and nothing between',
+    run: benchMcp,
   },
   resume: {
     summary: 'kill -9 of a gateway under 1,000 running turns: all clients come back to another',

@@ -33,7 +33,7 @@ const everyService: Allowance = {
 
 const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/gateway': {
-    own: everyService.own,
+    own: [...everyService.own, 'mcp-host'],
     outside: [
       ...everyService.outside,
       'fastify',

@@ -5,11 +5,13 @@ import type {
   EventContract,
   LogEntry,
   LogFact,
+  PassageContract,
   SessionId,
   SessionRecord,
   SubjectParams,
   TextDelta,
 } from '@mcp-host/contracts'
+import type { Frame } from './frame.ts'
 
 export interface CallOptions {
   readonly envelope: Envelope
@@ -59,6 +61,30 @@ export interface Bus extends AsyncDisposable {
     contract: CallContract<S, Request, Reply>,
     params: SubjectParams<S>,
     handler: (served: ServedRequest<Request>) => Promise<Reply> | Reply,
+  ): Disposable
+
+  /**
+   * Asks as `call` does, with a body that goes on as it is, and waits for the last of the answers; `onPart` is
+   * told of those before it. `timeoutMs`: how long to wait for the first, and after each for the next.
+   */
+  pass<S extends string, Request, Reply>(
+    contract: PassageContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    question: { readonly head: Request; readonly body: Uint8Array | string },
+    options: CallOptions & {
+      /** Takes an answer; whether more will come. */
+      readonly onPart: (part: Frame<Reply>) => boolean
+    },
+  ): Promise<Frame<Reply>>
+
+  /** As `serve`. `tell` sends an answer before the last. */
+  servePassage<S extends string, Request, Reply>(
+    contract: PassageContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    handler: (
+      question: Frame<Request> & { readonly envelope: Envelope },
+      tell: (head: Reply, body: Uint8Array | string) => void,
+    ) => Promise<{ readonly head: Reply; readonly body: Uint8Array | string }>,
   ): Disposable
 
   /** Sends a live event to whoever listens now. */

@@ -1,7 +1,13 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { setSha256Backend } from '@nats-io/obj'
-import type { NatsConnection } from '@nats-io/transport-node'
-import type { CallContract, EventContract, SubjectParams } from '@mcp-host/contracts'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
+import type {
+  CallContract,
+  Envelope,
+  EventContract,
+  PassageContract,
+  SubjectParams,
+} from '@mcp-host/contracts'
 import { BusError, fillSubject } from '@mcp-host/contracts'
 import type { Bus, CallOptions, ServedRequest, SessionDirectory, Snapshots } from './bus.ts'
 import {
@@ -13,6 +19,8 @@ import {
   throwErrorReply,
 } from './codec.ts'
 import { connectNats, inboxPrefix } from './connect.ts'
+import type { Frame } from './frame.ts'
+import { decodeFrame, encodeFrame, withEnvelope } from './frame.ts'
 import { BLOB_BUCKET, NatsBlobs } from './nats-blobs.ts'
 import { CATALOG_BUCKET, NatsCatalog } from './nats-catalog.ts'
 import { DIRECTORY_BUCKET, NatsDirectory } from './nats-directory.ts'
@@ -100,6 +108,12 @@ export async function connectBus({
     }
     // Such as a broker that has just started, or has no leader yet: asked again, it may be ready.
     throw new BusError('unavailable', 'nats-server is not ready', { cause: error })
+  }
+}
+
+function checkDeadline({ deadline }: Envelope, what: string): void {
+  if (deadline !== undefined && deadline < Date.now()) {
+    throw new BusError('deadline', `${what}: came too late`)
   }
 }
 
@@ -192,27 +206,36 @@ class NatsBus implements Bus {
     params: SubjectParams<S>,
     handler: (served: ServedRequest<Request>) => Promise<Reply> | Reply,
   ): Disposable {
-    const subject = fillSubject(contract.subject, params)
+    const { subject: what } = contract
+    return this.#answer(contract, params, async (message) => {
+      const request = decode(contract.request, message.data, what)
+      const envelope = readEnvelope(message, what)
+      checkDeadline(envelope, what)
+      return encode(contract.reply, await handler({ request, envelope }), what)
+    })
+  }
+
+  /** Answers every message on a contract's subject until disposed. */
+  #answer<S extends string>(
+    { subject: what, answeredBy }: { readonly subject: S; readonly answeredBy: 'group' | 'one' },
+    params: SubjectParams<S>,
+    answer: (message: Msg) => Promise<Uint8Array>,
+  ): Disposable {
     let isOpen = true
-    const answer = async (data: Uint8Array, message: Parameters<typeof readEnvelope>[0]) => {
-      if (!isOpen) throw new BusError('unavailable', `${contract.subject}: is closing; try again`)
-      const request = decode(contract.request, data, contract.subject)
-      const envelope = readEnvelope(message, contract.subject)
-      if (envelope.deadline !== undefined && envelope.deadline < Date.now()) {
-        throw new BusError('deadline', `${contract.subject}: came too late`)
-      }
-      return encode(contract.reply, await handler({ request, envelope }), contract.subject)
-    }
-    const subscription = this.#connection.subscribe(subject, {
-      ...(contract.answeredBy === 'group' ? { queue: 'replicas' } : {}),
+    const subscription = this.#connection.subscribe(fillSubject(what, params), {
+      ...(answeredBy === 'group' ? { queue: 'replicas' } : {}),
       callback: (failure, message) => {
-        if (failure !== null) return this.#warn(failure, `serve ${contract.subject}`)
-        answer(message.data, message)
+        if (failure !== null) return this.#warn(failure, `serve ${what}`)
+        const closing = async (): Promise<never> => {
+          throw new BusError('unavailable', `${what}: is closing; try again`)
+        }
+        const answered = isOpen ? answer(message) : closing()
+        answered
           .then((reply) => message.respond(reply))
           // Also of an answer that is too large to be sent.
           .catch((error: unknown) => {
             const known = BusError.from(error)
-            if (known.code === 'internal') this.#warn(error, `serve ${contract.subject}`)
+            if (known.code === 'internal') this.#warn(error, `serve ${what}`)
             const { data, headers } = errorReply(known)
             message.respond(data, { headers })
           })
@@ -225,6 +248,54 @@ class NatsBus implements Bus {
         subscription.drain().catch(() => undefined)
       },
     }
+  }
+
+  async pass<S extends string, Request, Reply>(
+    contract: PassageContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    { head, body }: { readonly head: Request; readonly body: Uint8Array | string },
+    {
+      envelope,
+      timeoutMs,
+      onPart,
+    }: CallOptions & { readonly onPart: (part: Frame<Reply>) => boolean },
+  ): Promise<Frame<Reply>> {
+    const { subject: what } = contract
+    const subject = fillSubject(what, params)
+    let last: Frame<Reply> | undefined
+    try {
+      await this.#inbox.ask(subject, encodeFrame([envelope, head], body), {
+        quietMs: timeoutMs,
+        onAnswer(message) {
+          throwErrorReply(message, what)
+          last = decodeFrame(contract.reply, message.data, `answer of ${what}`)
+          return !onPart(last)
+        },
+      })
+    } catch (error) {
+      throw toBusError(error, what)
+    }
+    return last as Frame<Reply>
+  }
+
+  servePassage<S extends string, Request, Reply>(
+    contract: PassageContract<S, Request, Reply>,
+    params: SubjectParams<S>,
+    handler: (
+      question: Frame<Request> & { readonly envelope: Envelope },
+      tell: (head: Reply, body: Uint8Array | string) => void,
+    ) => Promise<{ readonly head: Reply; readonly body: Uint8Array | string }>,
+  ): Disposable {
+    const { subject: what } = contract
+    return this.#answer(contract, params, async (message) => {
+      const { head, body } = decodeFrame(withEnvelope(contract.request), message.data, what)
+      const [envelope, request] = head
+      checkDeadline(envelope, what)
+      const last = await handler({ head: request, body, envelope }, (part, partBody) => {
+        message.respond(encodeFrame(part, partBody))
+      })
+      return encodeFrame(last.head, last.body)
+    })
   }
 
   emit<S extends string, Payload>(

@@ -1,4 +1,5 @@
 import type { Contract } from './contract.ts'
+import { passControl, passRequest } from './mcp/pass-request.ts'
 import { generate } from './model/generate.ts'
 import { generationControl } from './model/generation-control.ts'
 import { generationSnapshot } from './model/generation-snapshot.ts'
@@ -46,4 +47,6 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   sessionHistory,
   supervisorControl,
   runSessionTool,
+  passRequest,
+  passControl,
 }

@@ -19,7 +19,22 @@ export interface CallContract<S extends string, Request, Reply> {
   readonly reply: z.ZodType<Reply>
 }
 
-export type Contract = EventContract<string, unknown> | CallContract<string, unknown, unknown>
+/**
+ * A question that goes on with a body that nobody on the way looks into: JSON as somebody else wrote it. So
+ * do its answers, of which there may be several.
+ */
+export interface PassageContract<S extends string, Request, Reply> {
+  readonly kind: 'passage'
+  readonly subject: S
+  readonly answeredBy: 'group' | 'one'
+  readonly request: z.ZodType<Request>
+  readonly reply: z.ZodType<Reply>
+}
+
+export type Contract =
+  | EventContract<string, unknown>
+  | CallContract<string, unknown, unknown>
+  | PassageContract<string, unknown, unknown>
 
 export function defineEvent<S extends string, Payload>(
   subject: S,
@@ -37,4 +52,11 @@ export function defineCall<S extends string, Request, Reply>(
   },
 ): CallContract<S, Request, Reply> {
   return { kind: 'call', subject, ...shape }
+}
+
+export function definePassage<S extends string, Request, Reply>(
+  subject: S,
+  shape: Omit<PassageContract<S, Request, Reply>, 'kind' | 'subject'>,
+): PassageContract<S, Request, Reply> {
+  return { kind: 'passage', subject, ...shape }
 }

@@ -16,25 +16,28 @@ export const Envelope = z.object({
 })
 export type Envelope = z.infer<typeof Envelope>
 
-/** Random, of up to 16 bytes. Made of a UUID: the runtime makes those in advance. */
-function hex(bytes: number): string {
-  return crypto
-    .randomUUID()
-    .replaceAll('-', '')
-    .slice(-2 * bytes)
+/** Random, of 16 bytes. Made of a UUID: the runtime makes those in advance. */
+function longId(): string {
+  const id = crypto.randomUUID()
+  return id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + shortId(id)
+}
+
+/** Random, of 8 bytes. */
+function shortId(id: string = crypto.randomUUID()): string {
+  return id.slice(19, 23) + id.slice(24)
 }
 
 /** The envelope of a request that nothing of ours caused. */
 export function newEnvelope(principal: string): Envelope {
-  return { requestId: hex(8), traceparent: `00-${hex(16)}-${hex(8)}-01`, principal }
+  return { requestId: shortId(), traceparent: `00-${longId()}-${shortId()}-01`, principal }
 }
 
 /** The envelope of a request made on behalf of another: same trace, new span. */
 export function childEnvelope(parent: Envelope, deadline?: number): Envelope {
   return {
-    requestId: hex(8),
+    requestId: shortId(),
     parentRequestId: parent.requestId,
-    traceparent: `00-${traceId(parent)}-${hex(8)}-01`,
+    traceparent: `00-${traceId(parent)}-${shortId()}-01`,
     principal: parent.principal,
     ...(deadline === undefined ? {} : { deadline }),
   }

@@ -1,5 +1,5 @@
 export { CONTRACTS } from './catalog.ts'
-export type { CallContract, Contract, EventContract } from './contract.ts'
+export type { CallContract, Contract, EventContract, PassageContract } from './contract.ts'
 export { childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
 export { BusError, ErrorCode, ErrorInfo } from './error.ts'
 export {
@@ -37,6 +37,7 @@ export {
   ToolCallBlock,
   Usage,
 } from './model/content.ts'
+export { passControl, PassHead, PassReply, passRequest } from './mcp/pass-request.ts'
 export { generate, GenerateRequest, Prompt } from './model/generate.ts'
 export { generationControl } from './model/generation-control.ts'
 export { generationSnapshot } from './model/generation-snapshot.ts'

@@ -226,6 +226,23 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
+   * Passes a request of another MCP client on to a server: with all its parameters, fields that are not known
+   * here included, and its result as received, also one that asks for input. Arguments of tools are checked;
+   * nothing comes from the cache. `options.meta` takes the place of the parameters' `_meta`. Throws as
+   * `callTool` does; of a `ProtocolError` the `rpcError` is what the server answered.
+   */
+  forward(
+    server: string,
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options: RequestOptions = {},
+  ): Promise<unknown> {
+    return this.#abortably(options, (request) =>
+      this.#member(server, options).client.forward(method, params, request),
+    )
+  }
+
+  /**
    * A prompt, named `{server}.{prompt}` or by the pair, with its arguments filled in. One from the
    * cache has `"mcp-host/cache"` in its `_meta`: `hit`, or `stale` while its server is away.
    * Throws as `callTool` does.

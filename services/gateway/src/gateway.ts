@@ -14,12 +14,14 @@ export async function createGateway(
   { bus, logger, metrics, operations }: ServiceDeps,
   config: GatewayConfig,
 ): Promise<Service> {
-  const able = capabilities(await bus.catalog.watch())
+  const catalog = await bus.catalog.watch()
+  const able = capabilities(catalog)
   const connections = new Set<Connection>()
   const draining = new AbortController()
   const events = gatewayEvents(metrics)
   const deps = {
     bus,
+    catalog,
     logger,
     events,
     draining: draining.signal,

@@ -2,11 +2,14 @@ import type { ToolFinished } from '@mcp-host/contracts'
 import type { Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 
+/** Of a call what is counted. */
+export type EndedCall = Pick<ToolFinished, 'server' | 'outcome' | 'durationMs'>
+
 export interface SupervisorEvents {
   callStarted(): void
-  callEnded(result: ToolFinished): void
+  callEnded(result: EndedCall): void
   /** A call that ended because somebody cancelled it, and how long after that. */
-  callCancelled(result: ToolFinished, afterMs: number): void
+  callCancelled(result: EndedCall, afterMs: number): void
 }
 
 /** What the supervisors count. */

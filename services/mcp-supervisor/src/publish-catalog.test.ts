@@ -186,7 +186,7 @@ test('a server with too many tools for one message is shown with what to do, the
   expect(entries.get('server.test.us')).toMatchObject({
     state: 'unavailable',
     tools: [],
-    error: expect.stringMatching(/^its list of tools has 1000\d+ bytes, more than .* "allow"/),
+    error: expect.stringMatching(/^its lists have 1000\d+ bytes, more than .* "allow"/),
   })
   expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
   await vi.advanceTimersByTimeAsync(20_000)
@@ -233,7 +233,7 @@ test('a stop waits for the presence that is being told, and it goes with the res
 test('an entry has what others need of the server and its tools', () => {
   const config: ServerConfig = { type: 'http', url: 'http://localhost', headers: {} }
   const inputSchema = { type: 'object' as const }
-  const annotations = { readOnlyHint: true, openWorldHint: false, title: 'shown nowhere' }
+  const annotations = { readOnlyHint: true, openWorldHint: false, title: 'as it says' }
   const echo = { name: 'echo', description: 'Says it.', inputSchema, annotations }
   const snapshot: ServerSnapshot = {
     name: 'test',
@@ -256,8 +256,9 @@ test('an entry has what others need of the server and its tools', () => {
     placement: 'every',
     restarts: 2,
     era: 'modern',
-    tools: [
-      { ...echo, annotations: { readOnlyHint: true, idempotentHint: false, openWorldHint: false } },
-    ],
+    tools: [echo],
+    prompts: [],
+    resources: [],
+    resourceTemplates: [],
   })
 })

@@ -1,5 +1,5 @@
 import type { Bus, CatalogView } from '@mcp-host/bus'
-import type { CatalogTool, ServerEntry, ServerStats } from '@mcp-host/contracts'
+import type { ServerEntry, ServerStats } from '@mcp-host/contracts'
 import { catalogKey, ServerName } from '@mcp-host/contracts'
 import type { ServerConfig, ServerSnapshot } from 'mcp-host'
 import { brief } from './brief.ts'
@@ -228,7 +228,7 @@ export class CatalogPublisher implements AsyncDisposable {
 export function toEntry(
   supervisor: string,
   { type, scope = 'shared', placement = defaultPlacement(type) }: ServerConfig,
-  { name, state, error, pid, restarts, era, tools }: ServerSnapshot,
+  { name, state, error, pid, restarts, era, ...told }: ServerSnapshot,
 ): ServerEntry {
   return {
     kind: 'server',
@@ -242,16 +242,17 @@ export function toEntry(
     ...(pid === undefined ? {} : { pid }),
     restarts,
     ...(era === undefined ? {} : { era }),
-    tools: tools.map(toCatalogTool),
+    ...listed(told),
   }
 }
 
-/** The entry, or one that says why it has no tools where they are too many for one message. */
+/** The entry, or one that says why it lists nothing where that is too much for one message. */
 function fitting(entry: ServerEntry): ServerEntry {
   const bytes = Buffer.byteLength(JSON.stringify(entry))
   if (bytes <= MAX_ENTRY_BYTES) return entry
-  const error = `its list of tools has ${bytes} bytes, more than the ${MAX_ENTRY_BYTES} that can be listed; allow fewer with "tools": { "allow": […] }`
-  return { ...entry, state: 'unavailable', error, tools: [] }
+  const error = `its lists have ${bytes} bytes, more than the ${MAX_ENTRY_BYTES} that can be listed; allow fewer with "tools": { "allow": […] }`
+  const nothing = { tools: [], prompts: [], resources: [], resourceTemplates: [] }
+  return { ...entry, state: 'unavailable', error, ...nothing }
 }
 
 /** A process may have state, so it runs once; what runs elsewhere takes as many clients as there are. */
@@ -259,21 +260,24 @@ export function defaultPlacement(type: ServerConfig['type']): 'one' | 'every' {
   return type === 'stdio' ? 'one' : 'every'
 }
 
-function toCatalogTool(tool: ServerSnapshot['tools'][number]): CatalogTool {
-  const { name, title, description, inputSchema, annotations = {} } = tool
-  const { readOnlyHint, idempotentHint, destructiveHint, openWorldHint } = annotations
-  return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    // It came as JSON from the server.
-    inputSchema: inputSchema as CatalogTool['inputSchema'],
-    annotations: {
-      readOnlyHint: readOnlyHint === true,
-      idempotentHint: idempotentHint === true,
-      // Without a word of the server these mean yes: who decides by them is to know that.
-      ...(typeof destructiveHint === 'boolean' ? { destructiveHint } : {}),
-      ...(typeof openWorldHint === 'boolean' ? { openWorldHint } : {}),
-    },
-  }
+type Listed =
+  | 'capabilities'
+  | 'instructions'
+  | 'tools'
+  | 'prompts'
+  | 'resources'
+  | 'resourceTemplates'
+
+/** What it says of itself, as it says it. */
+function listed({
+  capabilities,
+  instructions,
+  tools,
+  prompts,
+  resources,
+  resourceTemplates,
+}: Pick<ServerSnapshot, Listed>): Pick<ServerEntry, Listed> {
+  const said = { capabilities, instructions, tools, prompts, resources, resourceTemplates }
+  // It came as JSON from the server.
+  return said as Pick<ServerEntry, Listed>
 }

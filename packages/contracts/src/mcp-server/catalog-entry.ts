@@ -1,21 +1,30 @@
 import { z } from 'zod'
 import { ServerName } from '../ids.ts'
 
-export const CatalogTool = z.object({
+/** What is no boolean counts as not said. */
+const hint = z.boolean().optional().catch(undefined)
+
+/** A tool as its server lists it, with all that we do not know. */
+export const CatalogTool = z.looseObject({
   name: z.string(),
   title: z.string().optional(),
   description: z.string().optional(),
   inputSchema: z.record(z.string(), z.json()),
   annotations: z
-    .object({
-      readOnlyHint: z.boolean().optional(),
-      idempotentHint: z.boolean().optional(),
-      destructiveHint: z.boolean().optional(),
-      openWorldHint: z.boolean().optional(),
+    .looseObject({
+      readOnlyHint: hint,
+      idempotentHint: hint,
+      destructiveHint: hint,
+      openWorldHint: hint,
     })
     .optional(),
 })
 export type CatalogTool = z.infer<typeof CatalogTool>
+
+/** The same of prompts and resources. */
+const CatalogPrompt = z.looseObject({ name: z.string() })
+const CatalogResource = z.looseObject({ uri: z.string(), name: z.string() })
+const CatalogTemplate = z.looseObject({ uriTemplate: z.string(), name: z.string() })
 
 /** An MCP server at one supervisor. Written by that supervisor, watched by the rest. */
 export const ServerEntry = z.object({
@@ -37,7 +46,13 @@ export const ServerEntry = z.object({
   restarts: z.number().int().nonnegative().optional(),
   /** Which protocol era it speaks. */
   era: z.string().optional(),
+  /** What it can, in its own words. */
+  capabilities: z.looseObject({}).optional(),
+  instructions: z.string().optional(),
   tools: z.array(CatalogTool),
+  prompts: z.array(CatalogPrompt).optional(),
+  resources: z.array(CatalogResource).optional(),
+  resourceTemplates: z.array(CatalogTemplate).optional(),
   /** Filled in by the reader; of two entries the later written has the higher. */
   revision: z.number().int().optional(),
 })

@@ -28,6 +28,7 @@ test('a server that two supervisors run is one row with two instances, each with
     {
       server: 'a',
       state: 'ready',
+      entry: other,
       tools: [tool('echo')],
       instances: [{ entry: one, stats }, { entry: other }],
     },

@@ -8,7 +8,9 @@ export interface ServerView {
   readonly state: ServerEntry['state']
   /** Why none is ready. */
   readonly error?: string
-  /** Of the newest ready instance. */
+  /** The instance that stands for it: the newest ready one. */
+  readonly entry: ServerEntry
+  /** Of that one. */
   readonly tools: readonly CatalogTool[]
   /** By supervisor, in the order of their ids. */
   readonly instances: readonly ServerInstance[]
@@ -44,6 +46,7 @@ export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
       return {
         server,
         state: best.state,
+        entry: best,
         ...(best.error === undefined ? {} : { error: best.error }),
         tools: best.tools,
         instances: group

@@ -1,4 +1,3 @@
-import type { Resource, ResourceTemplate } from '../inventory/listed.ts'
 import { matchesParts } from './wildcard.ts'
 
 /** A resource is known by the pair: two servers may have the same URI. */
@@ -9,8 +8,10 @@ export interface ResourceIdentity {
 
 export interface ResourceLists {
   readonly name: string
-  readonly resources: ReadonlyMap<string, Resource>
-  readonly resourceTemplates: ReadonlyMap<string, ResourceTemplate>
+  /** By their URIs. */
+  readonly resources: ReadonlyMap<string, unknown>
+  /** By their templates. */
+  readonly resourceTemplates: ReadonlyMap<string, unknown>
 }
 
 /** The form that names the server as well: `mcp://{server}/{encoded uri}`. */

@@ -55,6 +55,8 @@ const CompletionResult = z.looseObject({
   completion: z.looseObject({ values: z.array(z.string()) }),
 })
 
+const ANY_RESULT = z.looseObject({})
+
 /** What can be asked of one server. */
 export class ServerClient {
   readonly #deps: ServerClientDeps
@@ -97,8 +99,55 @@ export class ServerClient {
     args: Readonly<Record<string, unknown>>,
     options: CallToolOptions,
   ): Promise<CallToolResult> {
+    const { throwToolErrors, input, ...rest } = options
+    const params = { name: toolName, arguments: args, ...input }
+    const received = await this.#callTool(toolName, args, params, rest)
+    if (throwToolErrors === true && received.isError === true) {
+      const text = received.content.find((part) => part.type === 'text')
+      const words = text?.type === 'text' ? text.text : 'it gives no reason'
+      const { server } = this.#deps
+      const context = { server: server.name, tool: toolName, requestId: options.requestId }
+      throw new ToolExecutionError(`${server.name}.${toolName} failed: ${words}`, received, context)
+    }
+    return received
+  }
+
+  /**
+   * Passes a request on with all its parameters, and answers the result as received. Arguments of tools are
+   * checked, what asks for input is handed over. Throws as `callTool` does.
+   */
+  async forward(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options: RequestOptions,
+  ): Promise<unknown> {
+    if (method !== 'tools/call') {
+      const { name, uri } = params
+      const subject = typeof name === 'string' ? name : typeof uri === 'string' ? uri : method
+      return this.#request(method, params, subject, ANY_RESULT, options)
+    }
+    const { name, arguments: args = {} } = params
+    const context = { server: this.#deps.server.name, requestId: options.requestId }
+    if (typeof name !== 'string') {
+      throw new ValidationError('name: must be the name of a tool', [], context)
+    }
+    if (!isObject(args) || Array.isArray(args)) {
+      throw new ValidationError('arguments: must be an object', [], context)
+    }
+    return this.#callTool(name, args as Record<string, unknown>, params, {
+      ...options,
+      allowInputRequired: true,
+    })
+  }
+
+  async #callTool(
+    toolName: string,
+    args: Readonly<Record<string, unknown>>,
+    params: Readonly<Record<string, unknown>>,
+    options: RequestOptions & Pick<CallToolOptions, 'allowInputRequired'>,
+  ): Promise<CallToolResult> {
     const { server, metrics } = this.#deps
-    const { requestId, input, allowInputRequired } = options
+    const { requestId, allowInputRequired } = options
     const context = { server: server.name, tool: toolName, requestId }
     // One that is being restarted had the same tools: whether the call may wait is decided later.
     const live = server.lastLive ?? server.live({ tool: toolName, requestId })
@@ -107,7 +156,7 @@ export class ServerClient {
     const result = await this.#path.run(
       {
         method: 'tools/call',
-        params: { name: toolName, arguments: args, ...input },
+        params,
         subject: toolName,
         tool: toolName,
         headers,
@@ -125,12 +174,7 @@ export class ServerClient {
     // Its inner shape is the server's word: results go through as received.
     const received = { ...(result as CallToolResult) }
     // Older servers leave it out when they have nothing to say.
-    received.content ??= []
-    if (options.throwToolErrors === true && received.isError === true) {
-      const text = received.content.find((part) => part.type === 'text')
-      const words = text?.type === 'text' ? text.text : 'it gives no reason'
-      throw new ToolExecutionError(`${server.name}.${toolName} failed: ${words}`, received, context)
-    }
+    if (!isInputRequired(result)) received.content ??= []
     return received
   }
 

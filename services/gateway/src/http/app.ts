@@ -8,6 +8,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { MAINTENANCE } from '../maintenance.ts'
+import type { McpRoutesDeps } from '../mcp/mcp-routes.ts'
+import { addMcpRoutes } from '../mcp/mcp-routes.ts'
 import type { ModelList } from '../capabilities.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { addFileRoutes } from './file-routes.ts'
@@ -38,6 +40,9 @@ export const FRONT_PAGE = `mcp-host gateway
 
 GET    /ws                                 chat over WebSocket
 
+POST   /mcp                                all MCP servers as one, by Streamable HTTP
+POST   /mcp/servers/:server                one of them, under its own names
+
 POST   /api/chat/session                   begin a session
 GET    /api/chat/sessions                  list them
 GET    /api/chat/session/:id               what is known of one
@@ -59,7 +64,7 @@ GET    /ready                              whether it can work
 GET    /metrics                            Prometheus
 `
 
-export interface AppDeps extends ApiDeps {
+export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'catalog'> {
   readonly operations: OperationsDeps
   readonly models: () => ModelList
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void
@@ -130,6 +135,7 @@ export async function buildApp(
     },
     { prefix: '/api/chat' },
   )
+  await app.register((scope) => addMcpRoutes(scope, deps))
   return app
 }
 

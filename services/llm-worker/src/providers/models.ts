@@ -116,8 +116,8 @@ export class Models {
   }
 
   #create(provider: Provider, model: string): Model {
-    const listed = (): readonly string[] => this.#listed.get(provider.name) ?? []
-    const made = naming(createModel(this.#deps, provider, model), listed)
+    const names = (): readonly string[] => this.#listed.get(provider.name) ?? []
+    const made = naming(createModel(this.#deps, provider, model), names)
     const { name, models } = provider
     const isKnown = model in models || model === defaultModel(provider)
     const isNamed = [this.#default, ...this.#settings.fallback].includes(`${name}/${model}`)
@@ -168,14 +168,14 @@ function asSet(
 const MAX_NAMED = 10
 
 /** A model that, when its provider does not know it, says which ones there are. */
-function naming(model: Model, listed: () => readonly string[]): Model {
+function naming(model: Model, namesOf: () => readonly string[]): Model {
   return {
     ...model,
     async *stream(request, options): AsyncGenerator<StreamPart> {
       try {
         yield* model.stream(request, options)
       } catch (error) {
-        const names = listed()
+        const names = namesOf()
         const isUnknown = error instanceof BusError && error.code === 'not-found'
         if (!isUnknown || names.length === 0 || names.includes(model.model)) throw error
         const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''

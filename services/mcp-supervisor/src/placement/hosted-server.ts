@@ -1,12 +1,15 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
-import { BusError, runTool } from '@mcp-host/contracts'
+import { BusError, passControl, passRequest, runTool } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
 import { startToolCall } from '../handlers/run-tool.ts'
 import type { RunningCalls } from '../input/running-calls.ts'
+import type { Era } from '../pass/eras.ts'
+import type { Answer, Question, Tell } from '../pass/pass-request.ts'
+import { passRequest as runPassed } from '../pass/pass-request.ts'
 
 export interface HostedServerDeps {
   readonly bus: Bus
@@ -21,6 +24,10 @@ export class HostedServer implements AsyncDisposable {
   readonly #deps: HostedServerDeps
   readonly #host: MCPHost
   readonly #running = new Set<Promise<void>>()
+  /** Requests of other MCP clients by their ids; called, each gives a sign of life. */
+  readonly #passed = new Map<string, () => void>()
+  /** Which it speaks, as far as known. */
+  #era: Era = 'legacy'
   readonly #closing = new AbortController()
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
@@ -63,10 +70,53 @@ export class HostedServer implements AsyncDisposable {
 
   /** Answers on the server's queue until disposed, while `isHeld` says so. */
   serve(isHeld: () => boolean): Disposable {
-    return this.#deps.bus.serve(runTool, { server: this.name }, (served) => {
-      if (isHeld()) return this.run(served)
+    const { bus } = this.#deps
+    const params = { server: this.name }
+    const check = (): void => {
+      if (isHeld()) return
       throw new BusError('unavailable', `the MCP server "${this.name}" is moving; try again`)
-    })
+    }
+    const stack = new DisposableStack()
+    stack.use(
+      bus.serve(runTool, params, (served) => {
+        check()
+        return this.run(served)
+      }),
+    )
+    stack.use(
+      bus.servePassage(passRequest, params, async (question, tell) => {
+        check()
+        return this.#pass(question, tell)
+      }),
+    )
+    stack.use(
+      bus.listen(passControl, params, ({ id, action }) => {
+        if (action === 'cancel') this.#host.abort(id)
+        else this.#passed.get(id)?.()
+      }),
+    )
+    return stack
+  }
+
+  /** Runs a request of another MCP client; what goes wrong is an answer too. */
+  async #pass(question: Question, tell: Tell): Promise<Answer> {
+    const { id, method } = question.head
+    const { events } = this.#deps
+    const isCall = method === 'tools/call'
+    const begin = performance.now()
+    if (isCall) events.callStarted()
+    const deps = { bus: this.#deps.bus, host: this.#host, server: this.name, era: this.#era }
+    const passed = runPassed(deps, question, tell)
+    const end = passed.then(() => undefined)
+    this.#running.add(end)
+    this.#passed.set(id, () => tell({ type: 'running' }, ''))
+    const { head, body } = await passed
+    this.#running.delete(end)
+    this.#passed.delete(id)
+    const outcome = head.type === 'error' ? 'error' : 'ok'
+    const durationMs = performance.now() - begin
+    if (isCall) events.callEnded({ server: this.name, outcome, durationMs })
+    return { head, body }
   }
 
   /** Takes a call, which waits until the server has started. */
@@ -110,6 +160,7 @@ export class HostedServer implements AsyncDisposable {
 
   async #follow(onChange: (snapshot: ServerSnapshot) => void): Promise<void> {
     for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
+      this.#era = snapshot.era ?? this.#era
       onChange(snapshot)
     }
   }

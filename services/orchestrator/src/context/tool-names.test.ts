@@ -2,16 +2,17 @@ import type { ServerName, ServerView } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { offeredTools } from './tool-names.ts'
 
-function server(name: string, tools: string[], state: ServerView['state'] = 'ready'): ServerView {
+type Offering = Pick<ServerView, 'server' | 'state' | 'tools'>
+
+function server(name: string, tools: string[], state: ServerView['state'] = 'ready'): Offering {
   return {
     server: name as ServerName,
     state,
     tools: tools.map((each) => ({ name: each, inputSchema: { type: 'object' } })),
-    instances: [],
   }
 }
 
-function names(...views: ServerView[]): string[] {
+function names(...views: Offering[]): string[] {
   return offeredTools(views).map(({ safeName }) => safeName)
 }
 

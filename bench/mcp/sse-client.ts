@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http'
+import { Agent, get } from 'node:http'
+import { once } from 'node:events'
+import { Client } from 'undici'
+import type { McpClient } from './mcp-client.ts'
+import { initialize, initialized, toolCall } from './mcp-client.ts'
+
+/** A client over HTTP and SSE, as until 2024-11-05: answers come on a stream of their own. */
+export class SseClient implements McpClient {
+  readonly #stream: IncomingMessage
+  readonly #tool: string
+  readonly #waiting = new Map<number, (message: string) => void>()
+  readonly #endpoint = Promise.withResolvers<string>()
+  #client: Client | undefined
+  #path = ''
+  #id = 1
+
+  private constructor(stream: IncomingMessage, tool: string) {
+    this.#stream = stream
+    this.#tool = tool
+    let rest = ''
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      const events = (rest + chunk).split('\n\n')
+      rest = events.pop() ?? ''
+      for (const event of events) this.#take(event)
+    })
+  }
+
+  static async open(url: string, tool: string): Promise<SseClient> {
+    const request = get(url, { headers: { accept: 'text/event-stream' }, agent: new Agent() })
+    const [stream] = (await once(request, 'response')) as [IncomingMessage]
+    const client = new SseClient(stream, tool)
+    const { origin, pathname, search } = new URL(await client.#endpoint.promise, url)
+    client.#client = new Client(origin, { pipelining: 1 })
+    client.#path = pathname + search
+    await client.#ask(0, initialize)
+    await client.#post(initialized)
+    return client
+  }
+
+  async call(text: string): Promise<void> {
+    const id = this.#id++
+    const answer = await this.#ask(id, toolCall(id, this.#tool, text))
+    if (!answer.includes(text)) throw new Error(`a call was answered: ${answer.slice(0, 300)}`)
+  }
+
+  async close(): Promise<void> {
+    this.#stream.destroy()
+    await this.#client?.destroy()
+  }
+
+  async #ask(id: number, body: string): Promise<string> {
+    const answered = new Promise<string>((resolve) => this.#waiting.set(id, resolve))
+    await this.#post(body)
+    return answered
+  }
+
+  #post(body: string): Promise<void> {
+    const headers = { 'content-type': 'application/json' }
+    return new Promise((resolve, reject) => {
+      this.#client?.dispatch(
+        { path: this.#path, method: 'POST', headers, body },
+        {
+          onRequestStart: () => undefined,
+          onResponseStart: () => undefined,
+          onResponseData: () => undefined,
+          onResponseEnd: () => resolve(),
+          onResponseError: (_, error) => reject(error),
+        },
+      )
+    })
+  }
+
+  #take(event: string): void {
+    const data = /^data: ?(.*)$/m.exec(event)?.[1] ?? ''
+    if (/^event: ?endpoint/m.test(event)) return this.#endpoint.resolve(data)
+    const [, id] = /"id":(\d+)/.exec(data.slice(-24)) ?? /"id":(\d+)/.exec(data) ?? []
+    this.#waiting.get(Number(id))?.(data)
+    this.#waiting.delete(Number(id))
+  }
+}

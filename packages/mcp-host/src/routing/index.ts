@@ -1,0 +1,1 @@
+export { findResource, type ResourceIdentity, type ResourceLists } from './find-resource.ts'

@@ -1,0 +1,201 @@
+import type { Params, RpcId } from './rpc.ts'
+import { isObject, RpcCode, RpcFault } from './rpc.ts'
+import type { Era } from './versions.ts'
+import { isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
+
+/** The headers of a request that its body must agree with. */
+export interface McpHeaders {
+  readonly version: string | undefined
+  readonly method: string | undefined
+  readonly name: string | undefined
+}
+
+export interface RpcRequest {
+  readonly kind: 'request'
+  readonly era: Era
+  readonly id: RpcId
+  readonly method: string
+  readonly params: Params
+}
+
+export interface RpcNotification {
+  readonly kind: 'notification'
+  readonly era: Era
+  readonly method: string
+  readonly params: Params
+}
+
+/** The answer to a request of ours. */
+export interface RpcResponse {
+  readonly kind: 'response'
+  readonly id: RpcId
+  readonly message: Readonly<Record<string, unknown>>
+}
+
+export type Incoming = RpcRequest | RpcNotification | RpcResponse
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
+/** What a request of 2026-07-28 says in its `_meta`; who asks need not be told. */
+const ENVELOPE: Readonly<Record<string, (value: unknown) => boolean>> = {
+  [VERSION_KEY]: (value) => typeof value === 'string',
+  'io.modelcontextprotocol/clientInfo': (value) =>
+    value === undefined ||
+    (isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string'),
+  'io.modelcontextprotocol/clientCapabilities': isObject,
+}
+
+/** Which parameter the `Mcp-Name` header repeats. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+])
+
+/**
+ * What one message is, and which era it speaks: a request of 2026-07-28 says so in its `_meta`, and its
+ * headers must agree with it. Throws `RpcFault`.
+ */
+export function classify(message: unknown, headers: McpHeaders): Incoming {
+  if (!isObject(message) || message['jsonrpc'] !== '2.0') throw noMessage()
+  const { id, method, params } = message
+  if (method === undefined) return toResponse(message)
+  if (typeof method !== 'string') throw noMessage('method: must be a string')
+  if (params !== undefined && !isObject(params)) throw noMessage('params: must be an object')
+  const given = params ?? {}
+  if (id === undefined) {
+    return { kind: 'notification', era: eraOfNotice(method, given, headers), method, params: given }
+  }
+  if (!isId(id)) throw noMessage('id: must be a string or an integer')
+  const era = eraOf(method, given, headers)
+  if (era === 'modern') checkHeaders(method, given, headers)
+  return { kind: 'request', era, id, method, params: given }
+}
+
+/** The id that a failure is answered with, as far as there is one. */
+export function idOf(message: unknown): RpcId | null {
+  return isObject(message) && isId(message['id']) ? message['id'] : null
+}
+
+function isId(id: unknown): id is RpcId {
+  return typeof id === 'string' || Number.isSafeInteger(id)
+}
+
+function toResponse(message: Readonly<Record<string, unknown>>): RpcResponse {
+  const { id, result, error } = message
+  const isAnswer = isObject(result) !== isObject(error)
+  if (!isId(id) || !isAnswer) throw noMessage()
+  return { kind: 'response', id, message }
+}
+
+function eraOf(method: string, params: Params, { version, method: named }: McpHeaders): Era {
+  const meta = isObject(params['_meta']) ? params['_meta'] : undefined
+  const claim = meta?.[VERSION_KEY]
+  const faulty = Object.entries(ENVELOPE).find(([key, isRight]) => !isRight(meta?.[key]))
+  const isClaimed = faulty === undefined && typeof claim === 'string' && isModern(claim)
+  if (method === 'initialize' && !isClaimed) {
+    if (version === undefined || !isModern(version)) return 'legacy'
+    throw mismatch(
+      `there is no initialize in ${version}, which the MCP-Protocol-Version header names`,
+    )
+  }
+  if (claim === undefined) {
+    if (version === undefined) return 'legacy'
+    if (isModern(version)) throw incomplete(meta ?? {}, version)
+    if (!LEGACY_VERSIONS.includes(version)) throw unsupported(version)
+    return 'legacy'
+  }
+  if (faulty !== undefined || typeof claim !== 'string') throw malformed(faulty?.[0] ?? VERSION_KEY)
+  if (version !== undefined && version !== claim) {
+    throw mismatch(`the body names ${claim}, the MCP-Protocol-Version header ${version}`)
+  }
+  if (named !== undefined && named !== method) {
+    throw mismatch(`the body names ${method}, the Mcp-Method header ${named}`)
+  }
+  if (!MODERN_VERSIONS.includes(claim)) throw unsupported(claim)
+  return 'modern'
+}
+
+function eraOfNotice(method: string, params: Params, headers: McpHeaders): Era {
+  const { version, method: named } = headers
+  const meta = isObject(params['_meta']) ? params['_meta'] : {}
+  const claim = meta[VERSION_KEY]
+  if (claim !== undefined && typeof claim !== 'string') throw malformed(VERSION_KEY)
+  if (claim !== undefined && version !== undefined && version !== claim) {
+    throw mismatch(`the body names ${claim}, the MCP-Protocol-Version header ${version}`)
+  }
+  const spoken = claim ?? version
+  if (spoken === undefined || !isModern(spoken)) return 'legacy'
+  if (named !== undefined && named !== method) {
+    throw mismatch(`the body names ${method}, the Mcp-Method header ${named}`)
+  }
+  return 'modern'
+}
+
+/** Whatever stands between may decide by the headers: they must be there and true. */
+function checkHeaders(method: string, params: Params, headers: McpHeaders): void {
+  if (headers.version === undefined) throw mismatch('the MCP-Protocol-Version header is missing')
+  if (headers.method === undefined) throw mismatch('the Mcp-Method header is missing')
+  const field = NAMED_BY.get(method)
+  if (field === undefined) return
+  const wanted = params[field]
+  if (headers.name === undefined) {
+    if (typeof wanted !== 'string') return
+    throw mismatch(`the Mcp-Name header, which repeats params.${field}, is missing`)
+  }
+  const name = decodeHeader(headers.name)
+  if (name === undefined) throw mismatch('the Mcp-Name header is no valid Base64')
+  if (typeof wanted === 'string' && name !== wanted) {
+    throw mismatch(`the body names ${wanted}, the Mcp-Name header ${name}`)
+  }
+}
+
+const ENCODED = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/
+
+/** The value of a header, which is in Base64 where it would not fit into one. `undefined`: it is malformed. */
+export function decodeHeader(value: string): string | undefined {
+  if (!value.startsWith('=?base64?') || !value.endsWith('?=')) return value
+  const [, encoded] = ENCODED.exec(value) ?? []
+  if (encoded === undefined) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function noMessage(why = 'the body must be a message of JSON-RPC 2.0'): RpcFault {
+  return new RpcFault(RpcCode.invalidRequest, why, { status: 400 })
+}
+
+function mismatch(why: string): RpcFault {
+  const message = `the headers and the body of the request disagree: ${why}`
+  return new RpcFault(RpcCode.headerMismatch, message, { status: 400 })
+}
+
+function incomplete(meta: Params, version: string): RpcFault {
+  const missing = Object.entries(ENVELOPE).flatMap(([key, isRight]) =>
+    meta[key] === undefined && !isRight(undefined) ? key : [],
+  )
+  const message = `a request of ${version} needs ${missing.join(', ')} in its _meta`
+  return new RpcFault(RpcCode.invalidParams, message, {
+    status: 400,
+    data: { envelope: { missing } },
+  })
+}
+
+function malformed(key: string): RpcFault {
+  return new RpcFault(RpcCode.invalidParams, `_meta: ${key} is missing or malformed`, {
+    status: 400,
+    data: { envelope: { key } },
+  })
+}
+
+function unsupported(requested: string): RpcFault {
+  const supported = isModern(requested) ? MODERN_VERSIONS : LEGACY_VERSIONS
+  const message = `Unsupported protocol version: ${requested}; there are ${supported.join(', ')}`
+  return new RpcFault(RpcCode.unsupportedVersion, message, {
+    status: 400,
+    data: { supported, requested },
+  })
+}

@@ -1,0 +1,432 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { McpExchange, McpReply } from './endpoint.ts'
+import { McpEndpoint } from './endpoint.ts'
+import type { Offering } from './offer.ts'
+import { Offer } from './offer.ts'
+import { RpcFault } from './rpc.ts'
+import type { Passed, PassedRequest } from './upstream.ts'
+
+const inputSchema = { type: 'object', 'x-unknown': [1] }
+const offerings: Offering[] = [
+  {
+    server: 'a',
+    instructions: 'Be kind.',
+    capabilities: { completions: {} },
+    tools: [{ name: 'add', inputSchema, 'x-new': { deep: true } }],
+    prompts: [{ name: 'greet' }],
+    resources: [
+      { uri: 'mem://one', name: 'one' },
+      { uri: 'mem://both', name: 'both' },
+    ],
+    resourceTemplates: [{ uriTemplate: 'mem://{id}/x', name: 'x' }],
+  },
+  {
+    server: 'b',
+    tools: [{ name: 'add', inputSchema }],
+    prompts: [],
+    resources: [{ uri: 'mem://both', name: 'both' }],
+    resourceTemplates: [],
+  },
+]
+const VERSION = 'io.modelcontextprotocol/protocolVersion'
+const modernMeta = {
+  [VERSION]: '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+const text = new TextDecoder()
+const bytes = new TextEncoder()
+
+let passed: { server: string; request: PassedRequest }[]
+let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let endpoint: McpEndpoint
+let offer: Offer
+beforeEach(() => {
+  passed = []
+  answer = () => ({ type: 'result', json: bytes.encode('{"content":[],"x-new":1}') })
+  endpoint = new McpEndpoint({
+    serverInfo: { name: 'us', version: '1' },
+    upstream: {
+      async pass(server, request) {
+        passed.push({ server, request })
+        return answer(request)
+      },
+    },
+  })
+  offer = new Offer(offerings, ({ server, name }) => `${server}__${name}`)
+})
+
+const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+async function send(
+  body: unknown,
+  headers: Readonly<Record<string, string | undefined>> = {},
+  more: Partial<McpExchange> = {},
+): Promise<McpReply> {
+  const all: Readonly<Record<string, string | undefined>> = { ...usual, ...headers }
+  const exchange = {
+    method: 'POST',
+    header: (name: string) => all[name],
+    body: body instanceof Uint8Array ? body : bytes.encode(JSON.stringify(body)),
+    signal: new AbortController().signal,
+    ...more,
+  }
+  return endpoint.handle(exchange, offer)
+}
+
+async function bodyOf({ body }: McpReply): Promise<string> {
+  if (body === undefined) return ''
+  if (body instanceof Uint8Array) return text.decode(body)
+  return (await Array.fromAsync(body, (chunk) => text.decode(chunk))).join('')
+}
+
+async function ask(method: string, params: object = {}, era: 'legacy' | 'modern' = 'legacy') {
+  const isModern = era === 'modern'
+  const { name, uri = name } = params as { name?: unknown; uri?: unknown }
+  const named = typeof uri === 'string' ? uri : undefined
+  const reply = await send(
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: isModern ? { ...params, _meta: modernMeta } : params,
+    },
+    isModern
+      ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': named }
+      : {},
+  )
+  return { status: reply.status, ...JSON.parse(await bodyOf(reply)) }
+}
+
+describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
+  test('tools are called by their names here, with all that came, and answer with all that they have', async () => {
+    const params = { name: 'b__add', arguments: { a: 1 }, 'x-more': true }
+    const { status, result } = await ask('tools/call', params, era)
+    expect([status, result]).toEqual([200, { content: [], 'x-new': 1 }])
+    expect(passed).toMatchObject([
+      { server: 'b', request: { method: 'tools/call', params: { ...params, name: 'add' }, era } },
+    ])
+  })
+
+  test.each([
+    ['prompts/get', { name: 'a__greet' }, { name: 'greet' }],
+    ['resources/read', { uri: 'mem://one' }, { uri: 'mem://one' }],
+    ['resources/read', { uri: 'mem://7/x' }, { uri: 'mem://7/x' }],
+    [
+      'resources/read',
+      { uri: `mcp://a/${encodeURIComponent('mem://both')}` },
+      { uri: 'mem://both' },
+    ],
+    [
+      'completion/complete',
+      { ref: { type: 'ref/prompt', name: 'a__greet' }, argument: { name: 'n', value: '' } },
+      { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'n', value: '' } },
+    ],
+    [
+      'completion/complete',
+      { ref: { type: 'ref/resource', uri: 'mem://{id}/x' } },
+      { ref: { type: 'ref/resource', uri: 'mem://{id}/x' } },
+    ],
+  ])('%s of %j goes to its server', async (method, params, sent) => {
+    expect(await ask(method, params, era)).toMatchObject({ status: 200, result: {} })
+    expect(passed).toMatchObject([{ server: 'a', request: { method, params: sent } }])
+  })
+
+  test('lists have all of all servers, each thing as its server describes it', async () => {
+    const { result: tools } = await ask('tools/list', {}, era)
+    expect(tools.tools).toEqual([
+      { name: 'a__add', inputSchema, 'x-new': { deep: true } },
+      { name: 'b__add', inputSchema },
+    ])
+    const { result: resources } = await ask('resources/list', {}, era)
+    expect(resources.resources.map(({ uri }: { uri: string }) => uri)).toEqual([
+      'mem://one',
+      'mcp://a/mem%3A%2F%2Fboth',
+      'mcp://b/mem%3A%2F%2Fboth',
+    ])
+    expect((await ask('prompts/list', {}, era)).result.prompts).toEqual([{ name: 'a__greet' }])
+    expect((await ask('resources/templates/list', {}, era)).result.resourceTemplates).toHaveLength(
+      1,
+    )
+    const isMarked = era === 'modern'
+    expect('resultType' in tools && 'ttlMs' in tools && 'cacheScope' in tools).toBe(isMarked)
+  })
+
+  test.each([
+    ['tools/call', { name: 'add' }, -32_602, /no tool "add"/],
+    ['tools/call', {}, -32_602, /name: must be a string/],
+    ['prompts/get', { name: 'b__greet' }, -32_602, /no prompt/],
+    ['resources/read', { uri: 7 }, -32_602, /uri: must be a string/],
+    ['resources/read', { uri: 'mem://both' }, -32_602, /a, b: ask for one, as mcp:\/\/a\//],
+    ['completion/complete', { ref: { type: 'else' } }, -32_602, /ref.type/],
+    ['completion/complete', {}, -32_602, /ref: must be an object/],
+    ['tools/list', { cursor: 'x' }, -32_602, /cursor/],
+    ['tools/list', { cursor: 7 }, -32_602, /cursor/],
+  ])('%s with %j is refused', async (method, params, code, message) => {
+    expect(await ask(method, params, era)).toMatchObject({
+      status: 200,
+      id: 1,
+      error: { code, message: expect.stringMatching(message) },
+    })
+    expect(passed).toEqual([])
+  })
+
+  test('what goes wrong on the way is told as it is', async () => {
+    answer = () => {
+      throw new RpcFault(-32_000, 'away', { data: { retryable: true } })
+    }
+    const error = { code: -32_000, message: 'away', data: { retryable: true } }
+    expect(await ask('tools/call', { name: 'a__add' }, era)).toMatchObject({ status: 200, error })
+    answer = () => ({ type: 'error', json: bytes.encode('{"code":7,"message":"no","data":[1]}') })
+    expect(await ask('tools/call', { name: 'a__add' }, era)).toMatchObject({
+      error: { code: 7, message: 'no', data: [1] },
+    })
+    answer = () => {
+      throw new Error('a secret')
+    }
+    const broken = await ask('tools/call', { name: 'a__add' }, era)
+    expect(broken).toMatchObject({ status: 500, error: { code: -32_603 } })
+    expect(JSON.stringify(broken)).not.toContain('secret')
+  })
+
+  test('progress comes as it is reported, before the answer', async () => {
+    const go = Promise.withResolvers<void>()
+    answer = async ({ onNotice }) => {
+      onNotice?.('notifications/progress', '{"progress":1,"total":2}')
+      await go.promise
+      onNotice?.('notifications/progress', '{"progress":2}')
+      return { type: 'result', json: bytes.encode('{"content":[]}') }
+    }
+    const _meta = { ...(era === 'modern' ? modernMeta : {}), progressToken: 'p' }
+    const reply = await send(
+      { jsonrpc: '2.0', id: 'x', method: 'tools/call', params: { name: 'a__add', _meta } },
+      era === 'modern'
+        ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'a__add' }
+        : {},
+    )
+    expect(reply.headers['content-type']).toBe('text/event-stream')
+    go.resolve()
+    const events = (await bodyOf(reply)).split('\n\n').filter((event) => event !== '')
+    expect(events.map((event) => JSON.parse(event.replace(/^event: message\ndata: /, '')))).toEqual(
+      [
+        notice({ progressToken: 'p', progress: 1, total: 2 }),
+        notice({ progressToken: 'p', progress: 2 }),
+        { jsonrpc: '2.0', id: 'x', result: { content: [] } },
+      ],
+    )
+  })
+})
+
+function notice(params: object): object {
+  return { jsonrpc: '2.0', method: 'notifications/progress', params }
+}
+
+test('progress that is asked for and never comes needs no stream', async () => {
+  const reply = await send({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'a__add', _meta: { progressToken: 7 } },
+  })
+  expect(reply.headers['content-type']).toBe('application/json')
+})
+
+test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '1999-01-01', 7])(
+  'who begins with %s is told what is spoken',
+  async (protocolVersion) => {
+    const { result } = await ask('initialize', { protocolVersion })
+    const isKnown = String(protocolVersion).startsWith('202')
+    expect(result).toEqual({
+      protocolVersion: isKnown ? protocolVersion : '2025-11-25',
+      capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
+      serverInfo: { name: 'us', version: '1' },
+      instructions: 'Be kind.',
+    })
+  },
+)
+
+test('a newer client discovers the same', async () => {
+  expect((await ask('server/discover', {}, 'modern')).result).toMatchObject({
+    resultType: 'complete',
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: {} },
+    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'us' } },
+  })
+})
+
+test('only who speaks 2026-07-28 cancels by leaving', async () => {
+  await ask('tools/call', { name: 'a__add' })
+  await ask('tools/call', { name: 'a__add' }, 'modern')
+  const left = new AbortController()
+  await send(
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a__add', _meta: modernMeta } },
+    { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'a__add' },
+    { signal: left.signal },
+  )
+  left.abort()
+  expect(passed[2]?.request.signal.aborted).toBe(true)
+  expect(passed[0]?.request.signal.aborted).toBe(false)
+})
+
+test('messages that nobody answers are accepted', async () => {
+  for (const message of [
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    { jsonrpc: '2.0', id: 1, result: {} },
+    [{ jsonrpc: '2.0', method: 'notifications/initialized' }],
+  ]) {
+    expect(await send(message)).toEqual({ status: 202, headers: {} })
+  }
+})
+
+test('a batch is answered in one, each by itself', async () => {
+  const reply = await send([
+    { jsonrpc: '2.0', id: 1, method: 'ping' },
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'a__add' } },
+    { jsonrpc: '2.0', id: 3, method: 'nope' },
+  ])
+  expect(JSON.parse(await bodyOf(reply))).toMatchObject([
+    { id: 1, result: {} },
+    { id: 2, result: { content: [] } },
+    { id: 3, error: { code: -32_601 } },
+  ])
+})
+
+test('a list is given in pages, in the same order', async () => {
+  const tools = Array.from({ length: 2_500 }, (_, index) => ({ name: `t${index}`, inputSchema }))
+  const [first] = offerings
+  offer = new Offer([{ ...first!, tools }], ({ name }) => name)
+  const names: string[] = []
+  let cursor: string | undefined
+  let pages = 0
+  do {
+    const { result } = await ask('tools/list', cursor === undefined ? {} : { cursor })
+    names.push(...result.tools.map(({ name }: { name: string }) => name))
+    cursor = result.nextCursor
+    pages++
+  } while (cursor !== undefined)
+  expect([pages, names]).toEqual([3, tools.map(({ name }) => name)])
+})
+
+const good = { jsonrpc: '2.0', id: 1, method: 'ping' }
+const modernCall = { ...good, method: 'tools/list', params: { _meta: modernMeta } }
+const raw = (said: string): Uint8Array => bytes.encode(said)
+
+/** What is sent, with which headers, and what comes of it. */
+const malformed: [string, unknown, Record<string, string | undefined>, number, number][] = [
+  ['nothing', raw(''), {}, 400, -32_700],
+  ['white space', raw('  \n'), {}, 400, -32_700],
+  ['half of an object', raw('{"jsonrpc":"2.0"'), {}, 400, -32_700],
+  ['two objects', raw('{}{}'), {}, 400, -32_700],
+  ['a comment', raw('// hi'), {}, 400, -32_700],
+  ['single quotes', raw("{'jsonrpc':'2.0'}"), {}, 400, -32_700],
+  ['a form', raw('jsonrpc=2.0&id=1'), {}, 400, -32_700],
+  ['no UTF-8', new Uint8Array([0x22, 0xff, 0xfe, 0x22]), {}, 400, -32_700],
+  ['NaN', raw('{"jsonrpc":"2.0","id":NaN,"method":"ping"}'), {}, 400, -32_700],
+  ['null', null, {}, 400, -32_600],
+  ['a number', 7, {}, 400, -32_600],
+  ['a text', 'ping', {}, 400, -32_600],
+  ['true', true, {}, 400, -32_600],
+  ['an empty object', {}, {}, 400, -32_600],
+  ['no jsonrpc', { id: 1, method: 'ping' }, {}, 400, -32_600],
+  ['another jsonrpc', { ...good, jsonrpc: '1.0' }, {}, 400, -32_600],
+  ['jsonrpc as a number', { ...good, jsonrpc: 2 }, {}, 400, -32_600],
+  ['id null', { ...good, id: null }, {}, 400, -32_600],
+  ['id as an object', { ...good, id: {} }, {}, 400, -32_600],
+  ['id as a list', { ...good, id: [1] }, {}, 400, -32_600],
+  ['id with a fraction', { ...good, id: 1.5 }, {}, 400, -32_600],
+  ['id true', { ...good, id: true }, {}, 400, -32_600],
+  [
+    'id beyond what is exact',
+    raw('{"jsonrpc":"2.0","id":1e300,"method":"ping"}'),
+    {},
+    400,
+    -32_600,
+  ],
+  ['method as a number', { ...good, method: 7 }, {}, 400, -32_600],
+  ['method null', { ...good, method: null }, {}, 400, -32_600],
+  ['method as an object', { ...good, method: {} }, {}, 400, -32_600],
+  ['no such method', { ...good, method: 'nope' }, {}, 200, -32_601],
+  ['an empty method', { ...good, method: '' }, {}, 200, -32_601],
+  ['a method of the prototype', { ...good, method: 'constructor' }, {}, 200, -32_601],
+  ['a method of the other side', { ...good, method: 'sampling/createMessage' }, {}, 200, -32_601],
+  ['params as a list', { ...good, params: [] }, {}, 400, -32_600],
+  ['params as a text', { ...good, params: 'x' }, {}, 400, -32_600],
+  ['params null', { ...good, params: null }, {}, 400, -32_600],
+  ['neither method nor result', { jsonrpc: '2.0', id: 1 }, {}, 400, -32_600],
+  ['result and error', { jsonrpc: '2.0', id: 1, result: {}, error: {} }, {}, 400, -32_600],
+  ['a result without id', { jsonrpc: '2.0', result: {} }, {}, 400, -32_600],
+  ['an empty batch', [], {}, 400, -32_600],
+  ['a batch in a batch', [[good]], {}, 400, -32_600],
+  ['a batch with a number', [good, 7], {}, 400, -32_600],
+  ['a batch that is too long', Array.from({ length: 101 }, () => good), {}, 400, -32_600],
+  [
+    'a newer request in a batch',
+    [modernCall],
+    { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
+    400,
+    -32_600,
+  ],
+  [
+    'an older version that there never was',
+    good,
+    { 'mcp-protocol-version': '2024-01-01' },
+    400,
+    -32_022,
+  ],
+  ['a version that is none', good, { 'mcp-protocol-version': 'latest' }, 400, -32_602],
+  [
+    'a newer version without what it needs',
+    good,
+    { 'mcp-protocol-version': '2026-07-28' },
+    400,
+    -32_602,
+  ],
+  [
+    'a version of the future',
+    { ...good, params: { _meta: { ...modernMeta, [VERSION]: '2030-01-01' } } },
+    { 'mcp-method': 'ping' },
+    400,
+    -32_022,
+  ],
+  ['a newer request without its headers', modernCall, {}, 400, -32_020],
+  [
+    'another method in its header',
+    modernCall,
+    { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'ping' },
+    400,
+    -32_020,
+  ],
+  [
+    'another version in its header',
+    modernCall,
+    { 'mcp-protocol-version': '2025-11-25', 'mcp-method': 'tools/list' },
+    400,
+    -32_020,
+  ],
+  [
+    'what a newer client cannot ask',
+    { ...modernCall, method: 'ping' },
+    { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'ping' },
+    404,
+    -32_601,
+  ],
+  ['no type', good, { 'content-type': undefined }, 415, -32_000],
+  ['a text as its type', good, { 'content-type': 'text/plain' }, 415, -32_000],
+  ['who wants pictures', good, { accept: 'image/png' }, 406, -32_000],
+]
+
+test.each(malformed)('%s is refused', async (_, body, headers, status, code) => {
+  const reply = await send(body, headers)
+  const answered = JSON.parse(await bodyOf(reply))
+  expect({ status: reply.status, code: answered.error?.code }).toEqual({ status, code })
+  expect(answered).toMatchObject({ jsonrpc: '2.0', error: { message: expect.stringMatching(/./) } })
+  expect('id' in answered).toBe(true)
+  expect(passed).toEqual([])
+})
+
+test.each(['GET', 'DELETE', 'PUT'])('%s is not how messages are sent', async (method) => {
+  const reply = await send(good, {}, { method })
+  expect(reply).toMatchObject({ status: 405, headers: { allow: 'POST' } })
+})

@@ -1,0 +1,142 @@
+import type { ResourceLists } from 'mcp-host/routing'
+import { findResource } from 'mcp-host/routing'
+import type { Params } from './rpc.ts'
+
+/** A server with what it lists, each thing as the server describes it. */
+export interface Offering {
+  readonly server: string
+  readonly instructions?: string | undefined
+  /** What it can, in its own words. */
+  readonly capabilities?: Params | undefined
+  readonly tools: readonly Named[]
+  readonly prompts: readonly Named[]
+  readonly resources: readonly (Params & { readonly uri: string })[]
+  readonly resourceTemplates: readonly (Params & { readonly uriTemplate: string })[]
+}
+
+type Named = Params & { readonly name: string }
+
+/** Where something is that has another name here. */
+export interface Place {
+  readonly server: string
+  /** As the server calls it. */
+  readonly name: string
+}
+
+export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
+
+/** So many stand on one page of a list. */
+const PAGE_SIZE = 1_000
+
+/** What some servers together offer under names of their own: one for each mount, until the catalog changes. */
+export class Offer {
+  readonly offerings: readonly Offering[]
+  readonly #tools = new Map<string, Place>()
+  readonly #prompts = new Map<string, Place>()
+  readonly #lists: Readonly<Record<ListName, readonly Params[]>>
+  #resources: readonly ResourceLists[] | undefined
+  /** Pages as JSON: they are asked for far more often than they change. */
+  readonly #pages = new Map<string, string>()
+
+  /** `nameOf`: what something of a server is called here. */
+  constructor(offerings: readonly Offering[], nameOf: (place: Place) => string) {
+    this.offerings = offerings
+    const named = (list: 'tools' | 'prompts', places: Map<string, Place>): Params[] =>
+      offerings.flatMap(({ server, [list]: items }) =>
+        items.flatMap((item) => {
+          const place = { server, name: item.name }
+          const name = nameOf(place)
+          // Whoever came first keeps a name.
+          if (places.has(name)) return []
+          places.set(name, place)
+          return [{ ...item, name }]
+        }),
+      )
+    const uris = Map.groupBy(
+      offerings.flatMap(({ resources }) => resources),
+      ({ uri }) => uri,
+    )
+    this.#lists = {
+      tools: named('tools', this.#tools),
+      prompts: named('prompts', this.#prompts),
+      resources: offerings.flatMap(({ server, resources }) =>
+        resources.map((resource) => {
+          const { uri } = resource
+          const isShared = (uris.get(uri)?.length ?? 0) > 1
+          return isShared ? { ...resource, uri: qualified(server, uri) } : resource
+        }),
+      ),
+      resourceTemplates: offerings.flatMap(({ resourceTemplates }) => resourceTemplates),
+    }
+  }
+
+  tool(name: string): Place | undefined {
+    return this.#tools.get(name)
+  }
+
+  prompt(name: string): Place | undefined {
+    return this.#prompts.get(name)
+  }
+
+  /** The servers that may have a resource: more than one when its URI does not say which. */
+  resource(uri: string): readonly Place[] {
+    this.#resources ??= this.offerings.map(({ server, resources, resourceTemplates }) => ({
+      name: server,
+      resources: new Map(resources.map((each) => [each.uri, each])),
+      resourceTemplates: new Map(resourceTemplates.map((each) => [each.uriTemplate, each])),
+    }))
+    return findResource(uri, this.#resources).map((found) => ({
+      server: found.server,
+      name: found.uri,
+    }))
+  }
+
+  /** The servers of a template. */
+  template(uriTemplate: string): readonly Place[] {
+    return this.offerings
+      .filter((each) => each.resourceTemplates.some((one) => one.uriTemplate === uriTemplate))
+      .map(({ server }) => ({ server, name: uriTemplate }))
+  }
+
+  /** Whether any server has a capability, such as `completions`. */
+  can(capability: string): boolean {
+    return this.offerings.some(({ capabilities = {} }) => capabilities[capability] !== undefined)
+  }
+
+  /**
+   * A page of a list as the inside of a JSON object: `"tools":[…],"nextCursor":"…"`. `undefined` when there is
+   * no such page.
+   */
+  page(list: ListName, cursor: string | undefined): string | undefined {
+    const key = `${list} ${cursor ?? ''}`
+    const known = this.#pages.get(key)
+    if (known !== undefined) return known
+    const items = this.#lists[list]
+    const start = cursor === undefined ? 0 : startOf(cursor)
+    if (start === undefined || (start > 0 && start >= items.length)) return undefined
+    const end = start + PAGE_SIZE
+    const next = end < items.length ? `,"nextCursor":"${cursorOf(end)}"` : ''
+    const page = `"${list}":${JSON.stringify(items.slice(start, end))}${next}`
+    this.#pages.set(key, page)
+    return page
+  }
+}
+
+/** The form of a URI that names its server as well. */
+function qualified(server: string, uri: string): string {
+  return `mcp://${server}/${encodeURIComponent(uri)}`
+}
+
+function cursorOf(start: number): string {
+  return btoa(`at ${start}`)
+}
+
+function startOf(cursor: string): number | undefined {
+  try {
+    const [, start] = /^at (\d{1,9})$/.exec(atob(cursor)) ?? []
+    const found = Number(start)
+    return found > 0 && found % PAGE_SIZE === 0 ? found : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,73 @@
+import { Readable } from 'node:stream'
+import type { Bus, CatalogView } from '@mcp-host/bus'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { BusUpstream } from './bus-upstream.ts'
+import type { McpReply } from './core/endpoint.ts'
+import { McpEndpoint } from './core/endpoint.ts'
+import type { Offer } from './core/offer.ts'
+import { RpcCode } from './core/rpc.ts'
+import { Mounts } from './mounts.ts'
+
+export interface McpRoutesDeps {
+  readonly bus: Pick<Bus, 'id' | 'pass' | 'emit' | 'blobs'>
+  readonly catalog: CatalogView
+}
+
+/** Larger requests do not fit into a message of the bus. */
+const MAX_BODY_BYTES = 768 * 1024
+
+/** The whole catalog, and each server, as one MCP server over Streamable HTTP. */
+export async function addMcpRoutes(
+  app: FastifyInstance,
+  { bus, catalog }: McpRoutesDeps,
+): Promise<void> {
+  const mounts = new Mounts(catalog)
+  const endpoint = new McpEndpoint({
+    upstream: new BusUpstream(bus),
+    serverInfo: { name: 'mcp-host', version: '0.1.0' },
+  })
+  // What it is decides the endpoint, with errors of its own.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+
+  async function answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    offer: Offer | undefined,
+  ): Promise<FastifyReply> {
+    if (offer === undefined) {
+      const error = { code: RpcCode.invalidRequest, message: 'there is no such MCP server' }
+      return reply.code(404).send({ jsonrpc: '2.0', id: null, error })
+    }
+    const left = new AbortController()
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) left.abort()
+    })
+    const { method, headers, body } = request
+    const answered = await endpoint.handle(
+      {
+        method,
+        header: (name) => headers[name] as string | undefined,
+        body: Buffer.isBuffer(body) ? body : EMPTY,
+        signal: left.signal,
+      },
+      offer,
+    )
+    return send(reply, answered)
+  }
+
+  const options = { bodyLimit: MAX_BODY_BYTES }
+  app.all('/mcp', options, (request, reply) => answer(request, reply, mounts.all()))
+  app.all<{ Params: { server: string } }>('/mcp/servers/:server', options, (request, reply) =>
+    answer(request, reply, mounts.server(request.params.server)),
+  )
+}
+
+const EMPTY = new Uint8Array()
+
+function send(reply: FastifyReply, { status, headers, body }: McpReply): FastifyReply {
+  reply.code(status).headers(headers)
+  if (body === undefined) return reply.send()
+  if (body instanceof Uint8Array) return reply.send(body)
+  return reply.send(Readable.from(body))
+}

@@ -1,0 +1,111 @@
+import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
+import { catalogKey } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import { Mounts } from './mounts.ts'
+
+let entries: Map<string, CatalogEntry>
+let changed: () => void
+let now: number
+let mounts: Mounts
+beforeEach(() => {
+  entries = new Map()
+  now = 0
+  const onChange = (listener: () => void): Disposable => {
+    changed = listener
+    return { [Symbol.dispose]: () => undefined }
+  }
+  mounts = new Mounts({ entries, onChange }, () => now)
+  put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {} })
+})
+
+function put(entry: CatalogEntry): void {
+  entries.set(catalogKey(entry), entry)
+  changed()
+}
+
+let revision = 0
+function server(
+  name: string,
+  tools: readonly string[],
+  more: Partial<ServerEntry> = {},
+): ServerEntry {
+  return {
+    kind: 'server',
+    server: name as ServerName,
+    supervisor: 'one',
+    state: 'ready',
+    tools: tools.map((each) => ({ name: each, inputSchema: { type: 'object' } })),
+    revision: ++revision,
+    ...more,
+  }
+}
+
+const listed = (): string[] =>
+  JSON.parse(`{${mounts.all().page('tools', undefined)}}`).tools.map(
+    ({ name }: { name: string }) => name,
+  )
+
+test('all servers are there under their names, in order, and each by itself', () => {
+  put(server('b', ['x']))
+  put(server('a', ['x', 'y']))
+  expect(listed()).toEqual(['a__x', 'a__y', 'b__x'])
+  expect(mounts.server('a')?.tool('y')).toEqual({ server: 'a', name: 'y' })
+  expect(mounts.server('a')?.tool('a__y')).toBeUndefined()
+  expect(mounts.server('c')).toBeUndefined()
+})
+
+test('what is offered is made once, until what servers list changes', () => {
+  put(server('a', ['x']))
+  const offer = mounts.all()
+  put({
+    kind: 'supervisor',
+    id: 'one',
+    startedAt: 0,
+    servers: { a: { calls: 1, errors: 0, inFlight: 0 } },
+  })
+  expect(mounts.all()).toBe(offer)
+  put(server('a', ['x', 'z']))
+  expect(mounts.all()).not.toBe(offer)
+  expect(listed()).toEqual(['a__x', 'a__z'])
+})
+
+test('a server that goes away is remembered for a minute, as it was', () => {
+  put(server('a', ['x']))
+  expect(listed()).toEqual(['a__x'])
+  put(server('a', [], { state: 'starting' }))
+  expect(listed()).toEqual(['a__x'])
+  now = 59_000
+  expect(listed()).toEqual(['a__x'])
+  now = 61_000
+  expect(listed()).toEqual([])
+  expect(mounts.server('a')).toBeUndefined()
+  put(server('a', ['y']))
+  expect(listed()).toEqual(['a__y'])
+})
+
+test('who comes back in time is there for good', () => {
+  put(server('a', ['x']))
+  expect(listed()).toEqual(['a__x'])
+  entries.clear()
+  changed()
+  expect(listed()).toEqual(['a__x'])
+  now = 30_000
+  put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {} })
+  put(server('a', ['x']))
+  expect(listed()).toEqual(['a__x'])
+  now = 300_000
+  expect(listed()).toEqual(['a__x'])
+})
+
+test('500 tools of 50 servers are listed at once', () => {
+  for (let index = 0; index < 50; index++) {
+    put(
+      server(
+        `s${index}`,
+        Array.from({ length: 10 }, (_, tool) => `t${tool}`),
+      ),
+    )
+  }
+  expect(listed()).toHaveLength(500)
+  expect(mounts.all().page('tools', undefined)).toBe(mounts.all().page('tools', undefined))
+})

@@ -1,0 +1,86 @@
+import type { CatalogView } from '@mcp-host/bus'
+import type { ServerEntry } from '@mcp-host/contracts'
+import { viewServers } from '@mcp-host/contracts'
+import type { Offering } from './core/offer.ts'
+import { Offer } from './core/offer.ts'
+
+/** What a server listed last counts for so long after it went away: it may only be on its way to another supervisor. */
+const REMEMBERED_MS = 60_000
+
+/** What is offered where, as the catalog has it. */
+export class Mounts {
+  readonly #catalog: CatalogView
+  readonly #now: () => number
+  /** The entry of each server when it was ready last, and until when it counts. */
+  readonly #known = new Map<string, { readonly entry: ServerEntry; readonly until: number }>()
+  readonly #offers = new Map<string, Offer>()
+  #isStale = true
+  /** What the offers are made of. */
+  #state = ''
+
+  constructor(catalog: CatalogView, now: () => number = () => performance.now()) {
+    this.#catalog = catalog
+    this.#now = now
+    catalog.onChange(() => {
+      this.#isStale = true
+    })
+  }
+
+  /** All servers, what they offer under `server__name`. */
+  all(): Offer {
+    return this.#offer('', (entries) => {
+      return new Offer(entries.map(toOffering), ({ server, name }) => `${server}__${name}`)
+    })
+  }
+
+  /** One server under its own names; `undefined` when there is none. */
+  server(name: string): Offer | undefined {
+    this.#refresh()
+    if (!this.#known.has(name)) return undefined
+    return this.#offer(name, (entries) => {
+      const own = entries.filter(({ server }) => server === name)
+      return new Offer(own.map(toOffering), (place) => place.name)
+    })
+  }
+
+  #offer(key: string, make: (entries: readonly ServerEntry[]) => Offer): Offer {
+    this.#refresh()
+    const offer =
+      this.#offers.get(key) ?? make(Array.from(this.#known.values(), ({ entry }) => entry))
+    this.#offers.set(key, offer)
+    return offer
+  }
+
+  /** Supervisors tell figures all the time: only what servers list makes a difference. */
+  #refresh(): void {
+    const isOver = this.#known.values().some(({ until }) => until < this.#now())
+    if (!this.#isStale && !isOver) return
+    this.#isStale = false
+    const views = viewServers(this.#catalog.entries.values())
+    for (const [server, { entry, until }] of this.#known) {
+      if (until < this.#now()) this.#known.delete(server)
+      else if (until === Infinity) {
+        this.#known.set(server, { entry, until: this.#now() + REMEMBERED_MS })
+      }
+    }
+    for (const view of views) {
+      if (view.state === 'ready')
+        this.#known.set(view.server, { entry: view.entry, until: Infinity })
+    }
+    const sorted = Array.from(this.#known.values()).toSorted((one, other) =>
+      one.entry.server < other.entry.server ? -1 : 1,
+    )
+    this.#known.clear()
+    for (const each of sorted) this.#known.set(each.entry.server, each)
+    const state = sorted.map(({ entry }) => `${entry.server} ${entry.revision}`).join('\n')
+    if (state === this.#state) return
+    this.#state = state
+    this.#offers.clear()
+  }
+}
+
+function toOffering({ server, ...entry }: ServerEntry): Offering {
+  const { tools, prompts = [], resources = [], resourceTemplates = [] } = entry
+  const { capabilities, instructions } = entry
+  return { server, capabilities, instructions, tools, prompts, resources, resourceTemplates }
+}

@@ -1,0 +1,45 @@
+import type { Envelope, PassHead } from '@mcp-host/contracts'
+
+export type Era = PassHead['era']
+
+export interface Eras {
+  readonly caller: Era
+  readonly server: Era
+}
+
+/** What a client of 2026-07-28 says of itself with each request; older servers do not know it. */
+const ENVELOPE_KEYS = new Set(
+  ['protocolVersion', 'clientInfo', 'clientCapabilities', 'logLevel'].map(
+    (key) => `io.modelcontextprotocol/${key}`,
+  ),
+)
+
+/** Results that may be kept for a while, which must say so from 2026-07-28 on. */
+const CACHEABLE = new Set(['resources/read'])
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The `_meta` that goes with a request: the caller's, as far as the server knows it, and the trace. */
+export function metaFor(params: Json, { caller, server }: Eras, { traceparent }: Envelope): Json {
+  const given = isObject(params['_meta']) ? params['_meta'] : {}
+  const isKnown = caller === 'modern' && server === 'modern'
+  const kept = Object.entries(given).filter(
+    ([key]) => key !== 'progressToken' && (isKnown || !ENVELOPE_KEYS.has(key)),
+  )
+  return { traceparent, ...Object.fromEntries(kept) }
+}
+
+/** A result as a caller of its era must find it. */
+export function resultFor(method: string, result: unknown, { caller, server }: Eras): unknown {
+  if (caller === server || !isObject(result)) return result
+  if (caller === 'legacy') {
+    const { resultType: _, ttlMs: _ttl, cacheScope: _scope, ...rest } = result
+    return rest
+  }
+  const cache = CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {}
+  return { resultType: 'complete', ...cache, ...result }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

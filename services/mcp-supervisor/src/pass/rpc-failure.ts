@@ -1,0 +1,47 @@
+import { BusError } from '@mcp-host/contracts'
+import type { McpHostErrorCode } from 'mcp-host'
+import { McpHostError, ProtocolError, ServerUnavailableError, ValidationError } from 'mcp-host'
+import { brief } from '../brief.ts'
+
+/** An error of JSON-RPC. */
+export interface RpcFailure {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+const INVALID_PARAMS = -32_602
+const INTERNAL_ERROR = -32_603
+/** The first codes that are free for servers to use. */
+const UNAVAILABLE = -32_000
+const TIMED_OUT = -32_001
+
+const CODES: Readonly<Record<McpHostErrorCode, number>> = {
+  configuration: INTERNAL_ERROR,
+  'server-startup': UNAVAILABLE,
+  'server-unavailable': UNAVAILABLE,
+  validation: INVALID_PARAMS,
+  timeout: TIMED_OUT,
+  protocol: INTERNAL_ERROR,
+  'tool-execution': INTERNAL_ERROR,
+}
+
+/** A failure as the caller reads it: that of the server as it is, else ours with what to do about it. */
+export function toRpcFailure(error: unknown): RpcFailure {
+  if (error instanceof ProtocolError && error.rpcError !== undefined) return error.rpcError
+  if (!(error instanceof McpHostError)) {
+    return { code: INTERNAL_ERROR, message: BusError.from(error).message }
+  }
+  const { server, code } = error
+  const data = {
+    server,
+    reason: code,
+    ...(error instanceof ServerUnavailableError && error.retryAfterMs !== undefined
+      ? { retryAfterMs: error.retryAfterMs }
+      : {}),
+    ...(error instanceof ValidationError && error.issues.length > 0
+      ? { issues: error.issues }
+      : {}),
+  }
+  return { code: CODES[code], message: brief(error.message), data }
+}

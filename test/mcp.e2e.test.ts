@@ -1,0 +1,181 @@
+// A whole host as one MCP server, as its clients meet it: the official SDKs, over real HTTP.
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Stack } from '@mcp-host/testkit'
+import { eventually, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+const info = { name: 'test', version: '1.0.0' }
+
+let stack: Stack
+let otherGateway: string
+beforeAll(async () => {
+  stack = await startStack({
+    tools: [
+      { name: 'echo', inputSchema },
+      { name: 'slow', inputSchema, delayMs: 3_000 },
+      { name: 'large', inputSchema, bytes: 3_000_000 },
+    ],
+    servers: { other: {} },
+  })
+  otherGateway = (await stack.add('gateway')).url
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+interface Caller extends AsyncDisposable {
+  readonly tools: () => Promise<string[]>
+  readonly call: (name: string, text: string) => Promise<string>
+}
+
+type Connect = (url: string) => Promise<Caller>
+
+const textOf = (result: unknown): string =>
+  (result as { content: { text: string }[] }).content.map(({ text }) => text).join('')
+
+const newer =
+  (mode: 'legacy' | 'auto'): Connect =>
+  async (url) => {
+    const client = new Client(info, { versionNegotiation: { mode } })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
+    return {
+      tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+      call: async (name, text) => textOf(await client.callTool({ name, arguments: { text } })),
+      [Symbol.asyncDispose]: () => client.close(),
+    }
+  }
+
+const older: Connect = async (url) => {
+  const client = new OldClient(info)
+  await client.connect(new OldTransport(new URL(url)))
+  return {
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name, text) => textOf(await client.callTool({ name, arguments: { text } })),
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+describe.each<[string, Connect]>([
+  ['v1 of the SDK', older],
+  ['v2 of the SDK, as an older client', newer('legacy')],
+  ['v2 of the SDK', newer('auto')],
+])('%s', (_, connect) => {
+  test('lists and calls the tools of all servers', async () => {
+    await using client = await connect(`${stack.url}/mcp`)
+    const names = ['echo', 'large', 'slow']
+    const all = [...names.map((name) => `other__${name}`), ...names.map((name) => `test__${name}`)]
+    expect((await client.tools()).toSorted()).toEqual(all)
+    expect(await client.call('test__echo', 'hi')).toBe('{"text":"hi"}')
+  })
+
+  test('lists and calls those of one, under their own names', async () => {
+    await using client = await connect(`${otherGateway}/mcp/servers/other`)
+    expect((await client.tools()).toSorted()).toEqual(['echo', 'large', 'slow'])
+    expect(await client.call('echo', 'hi')).toBe('{"text":"hi"}')
+    await expect(client.call('nope', 'hi')).rejects.toMatchObject({ code: -32_602 })
+  })
+
+  test('gets a result that is larger than a message of the bus', async () => {
+    await using client = await connect(`${stack.url}/mcp`)
+    expect((await client.call('test__large', 'hi')).length).toBe(3_000_000)
+  })
+})
+
+/** Of JSON-RPC. */
+interface Answer {
+  readonly result?: object
+  readonly error?: object
+}
+
+const answerOf = async (response: Promise<Response>): Promise<Answer> =>
+  (await (await response).json()) as Answer
+
+async function call(
+  url: string,
+  name: string,
+  text: string,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const params = { name, arguments: { text } }
+  return fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+/** How often the server was really called with this. */
+async function callsOf(text: string): Promise<number> {
+  const journal = await stack.journal()
+  return journal.filter((entry) => JSON.stringify(entry).includes(text)).length
+}
+
+test('requests go to either gateway in turn: none keeps anything', async () => {
+  for (let index = 0; index < 10; index++) {
+    const url = index % 2 === 0 ? stack.url : otherGateway
+    const response = await call(url, 'test__echo', `turn ${index}`)
+    expect(await response.text()).toContain(`turn ${index}`)
+  }
+})
+
+test('what a client of 2026-07-28 leaves is cancelled at its server', async () => {
+  const client = new Client(info, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`)))
+  const cancel = new AbortController()
+  const slow = client.callTool(
+    { name: 'test__slow', arguments: { text: 'left' } },
+    { signal: cancel.signal },
+  )
+  await eventually(async () => (await callsOf('left')) > 0, { what: 'the call' })
+  cancel.abort()
+  await expect(slow).rejects.toThrow()
+  await eventually(() => existsSync(join(dirname(stack.mcpJson), 'journal.jsonl.cancelled')), {
+    what: 'the cancellation',
+  })
+  await client.close()
+})
+
+test(
+  'a supervisor that dies ends its calls with an error to act on; those after it work, none runs twice',
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const slow = call(stack.url, 'test__slow', 'in flight')
+    await eventually(async () => (await callsOf('in flight')) > 0, { what: 'the call' })
+    await stack.kill('mcp-supervisor')
+    const waiting = call(stack.url, 'test__echo', 'meanwhile')
+    await stack.restart('mcp-supervisor')
+    expect(await answerOf(slow)).toMatchObject({
+      error: { code: -32_000, data: { reason: 'unknown-outcome', retryable: true } },
+    })
+    // Whether it waited long enough depends on how long the restart took; it is clear in any case.
+    const answer = await answerOf(waiting)
+    expect(answer).toMatchObject(
+      'error' in answer ? { error: { code: -32_000, data: { retryable: true } } } : { result: {} },
+    )
+    await eventually(async () => (await answerOf(call(stack.url, 'test__echo', 'after'))).result)
+    expect(await callsOf('in flight')).toBe(1)
+    expect(await callsOf('meanwhile')).toBe('error' in answer ? 0 : 1)
+  },
+)
+
+test('calls outlast a broker that is away for two seconds', { timeout: 60_000 }, async () => {
+  const slow = call(stack.url, 'test__slow', 'through the outage')
+  await eventually(async () => (await callsOf('through the outage')) > 0, { what: 'the call' })
+  await stack.broker.kill()
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  await stack.broker.start()
+  const answer = await answerOf(slow)
+  // The answer may have fallen into the outage.
+  expect(answer).toMatchObject(
+    'error' in answer ? { error: { code: -32_000, data: { retryable: true } } } : { result: {} },
+  )
+  await eventually(async () => (await answerOf(call(stack.url, 'test__echo', 'again'))).result)
+  expect(await callsOf('through the outage')).toBe(1)
+})
