@@ -18,6 +18,7 @@ beforeAll(async () => {
     tools: [
       { name: 'echo', inputSchema },
       { name: 'slow', inputSchema, delayMs: 3_000 },
+      { name: 'longer', inputSchema, delayMs: 8_000 },
       { name: 'large', inputSchema, bytes: 3_000_000 },
     ],
     servers: { other: {} },
@@ -66,7 +67,7 @@ describe.each<[string, Connect]>([
 ])('%s', (_, connect) => {
   test('lists and calls the tools of all servers', async () => {
     await using client = await connect(`${stack.url}/mcp`)
-    const names = ['echo', 'large', 'slow']
+    const names = ['echo', 'large', 'longer', 'slow']
     const all = [...names.map((name) => `other__${name}`), ...names.map((name) => `test__${name}`)]
     expect((await client.tools()).toSorted()).toEqual(all)
     expect(await client.call('test__echo', 'hi')).toBe('{"text":"hi"}')
@@ -74,7 +75,7 @@ describe.each<[string, Connect]>([
 
   test('lists and calls those of one, under their own names', async () => {
     await using client = await connect(`${otherGateway}/mcp/servers/other`)
-    expect((await client.tools()).toSorted()).toEqual(['echo', 'large', 'slow'])
+    expect((await client.tools()).toSorted()).toEqual(['echo', 'large', 'longer', 'slow'])
     expect(await client.call('echo', 'hi')).toBe('{"text":"hi"}')
     await expect(client.call('nope', 'hi')).rejects.toMatchObject({ code: -32_602 })
   })
@@ -152,7 +153,7 @@ test(
     const waiting = call(stack.url, 'test__echo', 'meanwhile')
     await stack.restart('mcp-supervisor')
     expect(await answerOf(slow)).toMatchObject({
-      error: { code: -32_000, data: { reason: 'unknown-outcome', retryable: true } },
+      error: { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } },
     })
     // Whether it waited long enough depends on how long the restart took; it is clear in any case.
     const answer = await answerOf(waiting)
@@ -173,9 +174,29 @@ test('calls outlast a broker that is away for two seconds', { timeout: 60_000 },
   await stack.broker.start()
   const answer = await answerOf(slow)
   // The answer may have fallen into the outage.
-  expect(answer).toMatchObject(
-    'error' in answer ? { error: { code: -32_000, data: { retryable: true } } } : { result: {} },
-  )
+  expect(answer).toMatchObject('error' in answer ? { error: { code: -32_000 } } : { result: {} })
   await eventually(async () => (await answerOf(call(stack.url, 'test__echo', 'again'))).result)
   expect(await callsOf('through the outage')).toBe(1)
 })
+
+test('a gateway that is stopped ends what it has in hand', { timeout: 60_000 }, async () => {
+  const { url, process } = await stack.add('gateway')
+  const slow = answerOf(call(url, 'test__slow', 'before the end'))
+  await eventually(async () => (await callsOf('before the end')) > 0, { what: 'the call' })
+  process.signal('SIGTERM')
+  expect(await slow).toMatchObject({ result: { content: [{ text: '{"text":"before the end"}' }] } })
+  await process.gone
+})
+
+test(
+  'a supervisor that is stopped ends what it has in hand, and says that it lives',
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const long = answerOf(call(stack.url, 'test__longer', 'to the end'))
+    await eventually(async () => (await callsOf('to the end')) > 0, { what: 'the call' })
+    await stack.stop('mcp-supervisor')
+    expect(await long).toMatchObject({ result: { content: [{ text: '{"text":"to the end"}' }] } })
+  },
+)

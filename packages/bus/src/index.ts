@@ -22,6 +22,7 @@ export type {
   Snapshots,
   StoredBlob,
 } from './bus.ts'
+export type { Frame } from './frame.ts'
 export { parseNatsUrl } from './connect.ts'
 export type { BusLogger } from './nats-bus.ts'
 export { connectBus } from './nats-bus.ts'

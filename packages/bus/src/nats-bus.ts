@@ -262,6 +262,9 @@ class NatsBus implements Bus {
   ): Promise<Frame<Reply>> {
     const { subject: what } = contract
     const subject = fillSubject(what, params)
+    // What is published now is thrown away when the connection is made again.
+    if (this.sinceOutageMs() === 0)
+      throw new BusError('unavailable', `${what}: nats-server is away`)
     let last: Frame<Reply> | undefined
     try {
       await this.#inbox.ask(subject, encodeFrame([envelope, head], body), {

@@ -21,7 +21,12 @@ import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-o
 import { bindLogger } from './logger.ts'
 import { type HostMetrics, MetricsRegistry } from './metrics/host-metrics.ts'
 import { Guardian } from './process/guardian.ts'
-import type { CacheableOptions, CallToolOptions, RequestOptions } from './requests/options.ts'
+import type {
+  CacheableOptions,
+  CallToolOptions,
+  ForwardOptions,
+  RequestOptions,
+} from './requests/options.ts'
 import type { ServerRequestCallback, ServerRequestKind } from './requests/server-request.ts'
 import type { ResourceIdentity } from './routing/find-resource.ts'
 import type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
@@ -227,15 +232,15 @@ export class MCPHost implements AsyncDisposable {
 
   /**
    * Passes a request of another MCP client on to a server: with all its parameters, fields that are not known
-   * here included, and its result as received, also one that asks for input. Arguments of tools are checked;
-   * nothing comes from the cache. `options.meta` takes the place of the parameters' `_meta`. Throws as
+   * here included, and its result as received. Arguments of tools are checked; nothing comes from the cache.
+   * `options.meta` takes the place of the parameters' `_meta`. Throws as
    * `callTool` does; of a `ProtocolError` the `rpcError` is what the server answered.
    */
   forward(
     server: string,
     method: string,
     params: Readonly<Record<string, unknown>>,
-    options: RequestOptions = {},
+    options: ForwardOptions = {},
   ): Promise<unknown> {
     return this.#abortably(options, (request) =>
       this.#member(server, options).client.forward(method, params, request),

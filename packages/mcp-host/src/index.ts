@@ -50,7 +50,12 @@ export type { CallMetrics, CallOutcome } from './metrics/call-meter.ts'
 export type { LatencyBucket } from './metrics/latency-histogram.ts'
 export type { HostMetrics, ServerMetrics } from './metrics/host-metrics.ts'
 export type { CallPriority } from './policies/call-queue.ts'
-export type { CacheableOptions, CallToolOptions, RequestOptions } from './requests/options.ts'
+export type {
+  CacheableOptions,
+  CallToolOptions,
+  ForwardOptions,
+  RequestOptions,
+} from './requests/options.ts'
 export type {
   CausingCall,
   ServerRequest,

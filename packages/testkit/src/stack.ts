@@ -37,6 +37,8 @@ export interface Stack extends AsyncDisposable {
   add(name: ServiceName): Promise<ServiceProcess>
   /** SIGKILL. */
   kill(name: ServiceName): Promise<void>
+  /** SIGTERM; resolves when it is gone. */
+  stop(name: ServiceName): Promise<void>
   /** After `kill`: another one in its place. */
   restart(name: ServiceName): Promise<void>
   /** The tool calls that reached the MCP server, in order. */
@@ -110,6 +112,11 @@ export async function startStack({
       const victim = processes.get(name)
       victim?.process.signal('SIGKILL')
       await victim?.process.gone
+    },
+    async stop(name) {
+      const service = processes.get(name)
+      service?.process.signal('SIGTERM')
+      await service?.process.gone
     },
     async restart(name) {
       // A gateway comes back where clients look for it.

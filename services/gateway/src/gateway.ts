@@ -17,6 +17,7 @@ export async function createGateway(
   const catalog = await bus.catalog.watch()
   const able = capabilities(catalog)
   const connections = new Set<Connection>()
+  const passing = new Set<Promise<unknown>>()
   const draining = new AbortController()
   const events = gatewayEvents(metrics)
   const deps = {
@@ -26,6 +27,7 @@ export async function createGateway(
     events,
     draining: draining.signal,
     connections,
+    passing,
     welcome: () => able.welcome(),
   }
   const app = await buildApp(
@@ -53,6 +55,7 @@ export async function createGateway(
         })
         connection.close(1012, query)
       }
+      await Promise.all(passing)
     },
     async [Symbol.asyncDispose]() {
       // A client that does not answer the close would hold it up for half a minute.

@@ -186,7 +186,7 @@ test('a server with too many tools for one message is shown with what to do, the
   expect(entries.get('server.test.us')).toMatchObject({
     state: 'unavailable',
     tools: [],
-    error: expect.stringMatching(/^its lists have 1000\d+ bytes, more than .* "allow"/),
+    error: expect.stringMatching(/^its list of tools has 1000\d+ bytes, more than .* "allow"/),
   })
   expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
   await vi.advanceTimersByTimeAsync(20_000)
@@ -228,6 +228,25 @@ test('a stop waits for the presence that is being told, and it goes with the res
   await stopped
   await vi.advanceTimersByTimeAsync(10_000)
   expect(entries.size).toBe(0)
+})
+
+test('where resources do not fit, the tools are there all the same', async () => {
+  await publisher.start()
+  const resources = Array.from({ length: 5_000 }, (_, index) => ({
+    uri: `mem://${index}`,
+    name: 'x'.repeat(200),
+  }))
+  const inputSchema = { type: 'object' as const }
+  publisher.set({ ...entry('ready'), tools: [{ name: 'echo', inputSchema }], resources })
+  const outputSchema = { description: 'x'.repeat(1_000_000) }
+  const server = 'other' as ServerName
+  publisher.set({ ...entry('ready'), server, tools: [{ name: 'echo', inputSchema, outputSchema }] })
+  await vi.advanceTimersByTimeAsync(0)
+  const tools = [{ name: 'echo', inputSchema }]
+  expect(entries.get('server.test.us')).toMatchObject({ state: 'ready', tools })
+  expect(entries.get('server.test.us')).not.toHaveProperty('resources')
+  expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
+  expect(entries.get('server.other.us')).toHaveProperty('tools', tools)
 })
 
 test('an entry has what others need of the server and its tools', () => {

@@ -1,5 +1,5 @@
 import type { Bus, CatalogView } from '@mcp-host/bus'
-import type { ServerEntry, ServerStats } from '@mcp-host/contracts'
+import type { CatalogTool, ServerEntry, ServerStats } from '@mcp-host/contracts'
 import { catalogKey, ServerName } from '@mcp-host/contracts'
 import type { ServerConfig, ServerSnapshot } from 'mcp-host'
 import { brief } from './brief.ts'
@@ -246,13 +246,29 @@ export function toEntry(
   }
 }
 
-/** The entry, or one that says why it lists nothing where that is too much for one message. */
+/** The entry with as much of its lists as fits into one message; one that says why its tools do not. */
 function fitting(entry: ServerEntry): ServerEntry {
-  const bytes = Buffer.byteLength(JSON.stringify(entry))
-  if (bytes <= MAX_ENTRY_BYTES) return entry
-  const error = `its lists have ${bytes} bytes, more than the ${MAX_ENTRY_BYTES} that can be listed; allow fewer with "tools": { "allow": […] }`
-  const nothing = { tools: [], prompts: [], resources: [], resourceTemplates: [] }
-  return { ...entry, state: 'unavailable', error, ...nothing }
+  const { resources: _, resourceTemplates: _templates, prompts: _prompts, ...tools } = entry
+  const smaller = [entry, tools, { ...tools, tools: tools.tools.map(inShort) }]
+  const fits = smaller.find((each) => sizeOf(each) <= MAX_ENTRY_BYTES)
+  if (fits !== undefined) return fits
+  const error = `its list of tools has ${sizeOf(tools)} bytes, more than the ${MAX_ENTRY_BYTES} that can be listed; allow fewer with "tools": { "allow": […] }`
+  return { ...tools, state: 'unavailable', error, tools: [] }
+}
+
+function sizeOf(entry: ServerEntry): number {
+  return Buffer.byteLength(JSON.stringify(entry))
+}
+
+/** What is needed to call it. */
+function inShort({ name, title, description, inputSchema, annotations }: CatalogTool): CatalogTool {
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    inputSchema,
+    ...(annotations === undefined ? {} : { annotations }),
+  }
 }
 
 /** A process may have state, so it runs once; what runs elsewhere takes as many clients as there are. */

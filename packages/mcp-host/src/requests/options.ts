@@ -43,6 +43,8 @@ export interface CallToolOptions extends RequestOptions {
   }
 }
 
+export type ForwardOptions = RequestOptions & Pick<CallToolOptions, 'allowInputRequired'>
+
 export interface CacheableOptions extends RequestOptions {
   /** `use` what is fresh (default), `refresh` it, or `bypass` the cache altogether. */
   readonly cache?: 'use' | 'refresh' | 'bypass'

@@ -21,7 +21,12 @@ import type { Logger } from '../logger.ts'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
-import type { CacheableOptions, CallToolOptions, RequestOptions } from '../requests/options.ts'
+import type {
+  CacheableOptions,
+  CallToolOptions,
+  ForwardOptions,
+  RequestOptions,
+} from '../requests/options.ts'
 import { headersFor } from '../requests/parameter-headers.ts'
 import { RequestPath } from '../requests/request-path.ts'
 import { toRequestError } from '../requests/to-request-error.ts'
@@ -114,12 +119,12 @@ export class ServerClient {
 
   /**
    * Passes a request on with all its parameters, and answers the result as received. Arguments of tools are
-   * checked, what asks for input is handed over. Throws as `callTool` does.
+   * checked. Throws as `callTool` does.
    */
   async forward(
     method: string,
     params: Readonly<Record<string, unknown>>,
-    options: RequestOptions,
+    options: ForwardOptions,
   ): Promise<unknown> {
     if (method !== 'tools/call') {
       const { name, uri } = params
@@ -134,17 +139,14 @@ export class ServerClient {
     if (!isObject(args) || Array.isArray(args)) {
       throw new ValidationError('arguments: must be an object', [], context)
     }
-    return this.#callTool(name, args as Record<string, unknown>, params, {
-      ...options,
-      allowInputRequired: true,
-    })
+    return this.#callTool(name, args as Record<string, unknown>, params, options)
   }
 
   async #callTool(
     toolName: string,
     args: Readonly<Record<string, unknown>>,
     params: Readonly<Record<string, unknown>>,
-    options: RequestOptions & Pick<CallToolOptions, 'allowInputRequired'>,
+    options: ForwardOptions,
   ): Promise<CallToolResult> {
     const { server, metrics } = this.#deps
     const { requestId, allowInputRequired } = options
@@ -261,7 +263,7 @@ export class ServerClient {
     params: Readonly<Record<string, unknown>>,
     subject: string,
     schema: z.ZodType,
-    options: RequestOptions,
+    options: ForwardOptions,
   ): Promise<unknown> {
     const { server, metrics } = this.#deps
     const request = {
@@ -269,6 +271,7 @@ export class ServerClient {
       params,
       subject,
       isSafeToRepeat: true,
+      allowInputRequired: options.allowInputRequired === true,
       breaker: this.#breaker,
       // No tool has a name with a slash.
       meter: metrics.meter(server.name, method),

@@ -47,6 +47,7 @@ beforeEach(async () => {
       draining: draining.signal,
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       onSocket: quiet,
+      passing: new Set(),
       catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
       models: () => models,
     },

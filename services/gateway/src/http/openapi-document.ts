@@ -15,6 +15,7 @@ export async function openApiDocument(): Promise<object> {
       events: gatewayEvents(metrics),
       draining: AbortSignal.any([]),
       operations: { service: 'gateway', metrics, ready: async () => undefined },
+      passing: new Set(),
       catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
       models: () => ({ providers: [] }),
       onSocket: () => undefined,

@@ -36,7 +36,8 @@ export function allowOrigin(
     .code(204)
     .headers({
       'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-      'access-control-allow-headers': 'Content-Type, Last-Event-ID',
+      'access-control-allow-headers':
+        'Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
       'access-control-max-age': '600',
     })
     .send()

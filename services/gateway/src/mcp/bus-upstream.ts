@@ -1,7 +1,7 @@
-import type { Bus } from '@mcp-host/bus'
-import type { PassHead } from '@mcp-host/contracts'
-import { BusError, newEnvelope, passControl, passRequest } from '@mcp-host/contracts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bus, Frame } from '@mcp-host/bus'
+import type { PassHead, PassReply } from '@mcp-host/contracts'
+import { BusError, newEnvelope, passControl, passRequest } from '@mcp-host/contracts'
 import { RpcCode, RpcFault } from './core/rpc.ts'
 import type { Passed, PassedRequest, Upstream } from './core/upstream.ts'
 
@@ -13,26 +13,47 @@ const QUIET_MS = 6_000
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
 
+type UpstreamBus = Pick<Bus, 'id' | 'pass' | 'emit' | 'blobs'>
+
 /** Passes requests on over the bus, to whichever supervisor has the server. */
 export class BusUpstream implements Upstream {
-  readonly #bus: Pick<Bus, 'id' | 'pass' | 'emit' | 'blobs'>
+  readonly #bus: UpstreamBus
   #count = 0
 
-  constructor(bus: Pick<Bus, 'id' | 'pass' | 'emit' | 'blobs'>) {
+  constructor(bus: UpstreamBus) {
     this.#bus = bus
   }
 
   async pass(server: string, { params, ...request }: PassedRequest): Promise<Passed> {
-    const { method, era, signal, onNotice } = request
+    const { method, era, onNotice } = request
     const id = `${this.#bus.id}-${this.#count++}`
     const head: PassHead = { method, id, era, ...(onNotice && { progress: true }) }
-    const body = JSON.stringify(params)
+    const answer = await this.#deliver(server, { head, body: JSON.stringify(params) }, request)
+    if (answer.head.type === 'error') return { type: 'error', json: answer.body }
+    if (answer.head.type !== 'stored') return { type: 'result', json: answer.body }
+    const { key } = answer.head
+    try {
+      return { type: 'result', json: await this.#bus.blobs.get(key) }
+    } catch (error) {
+      throw unknownOutcome(server, `its result cannot be read: ${BusError.from(error).message}`)
+    } finally {
+      this.#forget(key)
+    }
+  }
+
+  /** Asks until somebody takes it; once it was taken, never again. */
+  async #deliver(
+    server: string,
+    question: Question,
+    request: Pick<PassedRequest, 'signal' | 'onNotice'>,
+  ): Promise<Frame<PassReply>> {
     const giveUpAt = performance.now() + PATIENCE_MS
     for (;;) {
+      request.signal?.throwIfAborted()
       try {
-        return await this.#ask(server, { head, body }, request)
+        return await this.#ask(server, question, request)
       } catch (error) {
-        signal.throwIfAborted()
+        request.signal?.throwIfAborted()
         // Nobody was there, so nothing was begun.
         const mayWait = BusError.from(error).code === 'unavailable' && performance.now() < giveUpAt
         if (!mayWait) throw toFault(error, server)
@@ -43,61 +64,68 @@ export class BusUpstream implements Upstream {
 
   async #ask(
     server: string,
-    question: { readonly head: PassHead; readonly body: string },
+    question: Question,
     { signal, onNotice }: Pick<PassedRequest, 'signal' | 'onNotice'>,
-  ): Promise<Passed> {
-    const { id } = question.head
+  ): Promise<Frame<PassReply>> {
     const control = (action: 'cancel' | 'ping'): void =>
-      this.#bus.emit(passControl, { server }, { id, action })
-    const gone = Promise.withResolvers<never>()
-    const onAbort = (): void => {
-      control('cancel')
-      gone.reject(signal.reason)
-    }
+      this.#bus.emit(passControl, { server }, { id: question.head.id, action })
     const ping = setInterval(() => control('ping'), PING_MS)
-    signal.addEventListener('abort', onAbort)
+    const answered = this.#bus.pass(passRequest, { server }, question, {
+      // Whoever finds it later than we wait must not begin it.
+      envelope: { ...newEnvelope('local'), deadline: Date.now() + QUIET_MS },
+      timeoutMs: QUIET_MS,
+      onPart({ head, body }) {
+        if (head.type === 'notice') onNotice?.(head.method, Buffer.from(body).toString())
+        return head.type === 'notice' || head.type === 'running'
+      },
+    })
     try {
-      const answered = this.#bus.pass(passRequest, { server }, question, {
-        envelope: newEnvelope('local'),
-        timeoutMs: QUIET_MS,
-        onPart({ head, body }) {
-          if (head.type === 'notice') onNotice?.(head.method, Buffer.from(body).toString())
-          return head.type === 'notice' || head.type === 'running'
-        },
-      })
-      const { head, body } = await Promise.race([answered, gone.promise])
-      if (head.type !== 'stored')
-        return { type: head.type === 'error' ? 'error' : 'result', json: body }
-      const json = await this.#bus.blobs.get(head.key)
-      // Nobody else reads it; what is left ends by itself.
-      this.#bus.blobs.remove(head.key).catch(() => undefined)
-      return { type: 'result', json }
+      if (signal === undefined) return await answered
+      const left = Promise.withResolvers<never>()
+      const onAbort = (): void => {
+        control('cancel')
+        left.reject(signal.reason)
+        // It may have been too late for that.
+        answered.then(
+          ({ head }) => head.type === 'stored' && this.#forget(head.key),
+          () => undefined,
+        )
+      }
+      signal.addEventListener('abort', onAbort)
+      try {
+        return await Promise.race([answered, left.promise])
+      } finally {
+        signal.removeEventListener('abort', onAbort)
+      }
     } finally {
       clearInterval(ping)
-      signal.removeEventListener('abort', onAbort)
     }
+  }
+
+  /** Nobody else reads it; what is left ends by itself. */
+  #forget(key: string): void {
+    this.#bus.blobs.remove(key).catch(() => undefined)
   }
 }
 
-/** Why there was no answer, and whether to ask again. */
+interface Question {
+  readonly head: PassHead
+  readonly body: string
+}
+
+/** Why there was no answer, and whether it may be asked again. */
 function toFault(error: unknown, server: string): RpcFault {
   const { code, message } = BusError.from(error)
-  switch (code) {
-    case 'unavailable':
-      return new RpcFault(
-        RpcCode.unavailable,
-        `the server "${server}" is not available right now`,
-        {
-          data: { server, reason: 'unavailable', retryable: true },
-        },
-      )
-    case 'deadline': {
-      const lost = `the server "${server}" went away during the request; whether it took effect is not known`
-      return new RpcFault(RpcCode.unavailable, lost, {
-        data: { server, reason: 'unknown-outcome', retryable: true },
-      })
-    }
-    default:
-      return new RpcFault(RpcCode.internal, message, { data: { server } })
-  }
+  if (code === 'deadline') return unknownOutcome(server, 'it went away during the request')
+  if (code !== 'unavailable') return new RpcFault(RpcCode.internal, message, { data: { server } })
+  return new RpcFault(RpcCode.unavailable, `the server "${server}" is not available right now`, {
+    data: { server, reason: 'unavailable', retryable: true },
+  })
+}
+
+function unknownOutcome(server: string, why: string): RpcFault {
+  const message = `whether the request took effect at the server "${server}" is not known: ${why}`
+  return new RpcFault(RpcCode.unavailable, message, {
+    data: { server, reason: 'unknown-outcome', retryable: false },
+  })
 }

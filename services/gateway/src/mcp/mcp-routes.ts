@@ -11,6 +11,8 @@ import { Mounts } from './mounts.ts'
 export interface McpRoutesDeps {
   readonly bus: Pick<Bus, 'id' | 'pass' | 'emit' | 'blobs'>
   readonly catalog: CatalogView
+  /** Requests under way, to be waited for. */
+  readonly passing: Set<Promise<unknown>>
 }
 
 /** Larger requests do not fit into a message of the bus. */
@@ -19,7 +21,7 @@ const MAX_BODY_BYTES = 768 * 1024
 /** The whole catalog, and each server, as one MCP server over Streamable HTTP. */
 export async function addMcpRoutes(
   app: FastifyInstance,
-  { bus, catalog }: McpRoutesDeps,
+  { bus, catalog, passing }: McpRoutesDeps,
 ): Promise<void> {
   const mounts = new Mounts(catalog)
   const endpoint = new McpEndpoint({
@@ -40,8 +42,12 @@ export async function addMcpRoutes(
       return reply.code(404).send({ jsonrpc: '2.0', id: null, error })
     }
     const left = new AbortController()
+    const over = Promise.withResolvers<void>()
+    passing.add(over.promise)
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) left.abort()
+      passing.delete(over.promise)
+      over.resolve()
     })
     const { method, headers, body } = request
     const answered = await endpoint.handle(

@@ -97,6 +97,12 @@ test('who comes back in time is there for good', () => {
   expect(listed()).toEqual(['a__x'])
 })
 
+test('a server that each session has for itself is not offered to those who have none', () => {
+  put(server('a', ['x'], { scope: 'session' }))
+  expect(listed()).toEqual([])
+  expect(mounts.server('a')).toBeUndefined()
+})
+
 test('500 tools of 50 servers are listed at once', () => {
   for (let index = 0; index < 50; index++) {
     put(

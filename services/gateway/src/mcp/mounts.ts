@@ -14,16 +14,16 @@ export class Mounts {
   /** The entry of each server when it was ready last, and until when it counts. */
   readonly #known = new Map<string, { readonly entry: ServerEntry; readonly until: number }>()
   readonly #offers = new Map<string, Offer>()
-  #isStale = true
+  /** When the first of them ends. */
+  #nextEnd = Infinity
   /** What the offers are made of. */
   #state = ''
 
   constructor(catalog: CatalogView, now: () => number = () => performance.now()) {
     this.#catalog = catalog
     this.#now = now
-    catalog.onChange(() => {
-      this.#isStale = true
-    })
+    this.#take()
+    catalog.onChange(() => this.#take())
   }
 
   /** All servers, what they offer under `server__name`. */
@@ -51,11 +51,13 @@ export class Mounts {
     return offer
   }
 
-  /** Supervisors tell figures all the time: only what servers list makes a difference. */
+  /** Whose minute is over is not there any more. */
   #refresh(): void {
-    const isOver = this.#known.values().some(({ until }) => until < this.#now())
-    if (!this.#isStale && !isOver) return
-    this.#isStale = false
+    if (this.#nextEnd < this.#now()) this.#take()
+  }
+
+  /** Supervisors tell figures all the time: only what servers list makes a difference. */
+  #take(): void {
     const views = viewServers(this.#catalog.entries.values())
     for (const [server, { entry, until }] of this.#known) {
       if (until < this.#now()) this.#known.delete(server)
@@ -64,7 +66,9 @@ export class Mounts {
       }
     }
     for (const view of views) {
-      if (view.state === 'ready')
+      // Those of sessions need one, which nobody has here.
+      const isShared = view.entry.scope !== 'session'
+      if (view.state === 'ready' && isShared)
         this.#known.set(view.server, { entry: view.entry, until: Infinity })
     }
     const sorted = Array.from(this.#known.values()).toSorted((one, other) =>
@@ -72,6 +76,7 @@ export class Mounts {
     )
     this.#known.clear()
     for (const each of sorted) this.#known.set(each.entry.server, each)
+    this.#nextEnd = Math.min(...sorted.map(({ until }) => until), Infinity)
     const state = sorted.map(({ entry }) => `${entry.server} ${entry.revision}`).join('\n')
     if (state === this.#state) return
     this.#state = state

@@ -30,7 +30,7 @@ export function metaFor(params: Json, { caller, server }: Eras, { traceparent }:
 }
 
 /** A result as a caller of its era must find it. */
-export function resultFor(method: string, result: unknown, { caller, server }: Eras): unknown {
+export function resultFor(method: string, result: object, { caller, server }: Eras): object {
   if (caller === server || !isObject(result)) return result
   if (caller === 'legacy') {
     const { resultType: _, ttlMs: _ttl, cacheScope: _scope, ...rest } = result

@@ -1,6 +1,6 @@
 import { newEnvelope } from '@mcp-host/contracts'
-import type { RequestOptions } from 'mcp-host'
-import { ServerUnavailableError, TimeoutError, ValidationError } from 'mcp-host'
+import type { ForwardOptions } from 'mcp-host'
+import { ProtocolError, ServerUnavailableError, TimeoutError, ValidationError } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
 import type { Era } from './eras.ts'
 import type { Answer, PassRequestDeps } from './pass-request.ts'
@@ -9,7 +9,7 @@ import { passRequest } from './pass-request.ts'
 interface Forwarded {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
-  readonly options: RequestOptions
+  readonly options: ForwardOptions
 }
 
 let forwarded: Forwarded[]
@@ -60,7 +60,8 @@ interface Eras {
   readonly progress: boolean
 }
 
-const json = ({ body }: Answer): unknown => JSON.parse(body)
+const json = ({ body }: Answer): unknown =>
+  JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
 
 test('all that came goes on, and all of the result comes back', async () => {
   const params = { name: 't', arguments: { a: 1 }, more: [1] }
@@ -188,4 +189,22 @@ test('what is our fault says nothing of what it was', async () => {
   }
   const passed = await pass('tools/call', {})
   expect(json(passed)).toEqual({ code: -32_603, message: 'internal error' })
+})
+
+test('an error that is too deep to be written is told without what makes it so', async () => {
+  let data: unknown = 1
+  for (let depth = 0; depth < 20_000; depth++) data = [data]
+  answer = () => {
+    const error = new ProtocolError('no', 7, context)
+    Object.defineProperty(error, 'rpcError', { value: { code: 7, message: 'no', data } })
+    throw error
+  }
+  const passed = await pass('tools/call', {})
+  expect([passed.head, json(passed)]).toEqual([{ type: 'error' }, { code: 7, message: 'no' }])
+})
+
+test('only a newer caller is handed what a server asks for', async () => {
+  await pass('tools/call', {})
+  await pass('tools/call', {}, { caller: 'modern' })
+  expect(forwarded.map(({ options }) => options.allowInputRequired)).toEqual([false, true])
 })

@@ -1,11 +1,14 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, PassHead, PassReply } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
 import type { MCPHost } from 'mcp-host'
 import { ValidationError } from 'mcp-host'
 import { brief } from '../brief.ts'
-import { MAX_INLINE_BYTES } from '../handlers/call-result.ts'
+import { MAX_INLINE_BYTES, MAX_RESULT_BYTES } from '../handlers/call-result.ts'
+import { encodeResult } from '../handlers/encode-result.ts'
 import type { Era } from './eras.ts'
 import { isObject, metaFor, resultFor } from './eras.ts'
+import type { RpcFailure } from './rpc-failure.ts'
 import { toRpcFailure } from './rpc-failure.ts'
 
 export interface PassRequestDeps {
@@ -27,7 +30,7 @@ export type Tell = (part: PassReply, body: string) => void
 
 export interface Answer {
   readonly head: PassReply
-  readonly body: string
+  readonly body: Uint8Array | string
 }
 
 const text = new TextDecoder()
@@ -39,7 +42,7 @@ export async function passRequest(
   tell: Tell,
 ): Promise<Answer> {
   try {
-    return await stored(deps, JSON.stringify(await run(deps, question, tell)))
+    return await toAnswer(deps, await run(deps, question, tell))
   } catch (error) {
     const { method } = question.head
     // The model that called it can do better; an error of the protocol it would not see.
@@ -49,7 +52,16 @@ export async function passRequest(
       const result = resultFor(method, { content, isError: true }, eras)
       return { head: { type: 'result' }, body: JSON.stringify(result) }
     }
-    return { head: { type: 'error' }, body: JSON.stringify(toRpcFailure(error)) }
+    return { head: { type: 'error' }, body: toJson(toRpcFailure(error)) }
+  }
+}
+
+/** What a server put into it may be too deep to be written again. */
+function toJson({ code, message, data }: RpcFailure): string {
+  try {
+    return JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
+  } catch {
+    return JSON.stringify({ code, message })
   }
 }
 
@@ -57,7 +69,7 @@ async function run(
   { host, server, era }: PassRequestDeps,
   { head, body, envelope }: Question,
   tell: Tell,
-): Promise<unknown> {
+): Promise<object> {
   const { method, progress = false } = head
   const params: unknown = JSON.parse(text.decode(body))
   if (!isObject(params)) throw new Error('params are no object')
@@ -66,16 +78,21 @@ async function run(
   const result = await host.forward(server, method, params, {
     requestId: head.id,
     meta: metaFor(params, eras, envelope),
+    // An older caller cannot be asked: the server is answered here, as far as we can.
+    allowInputRequired: head.era === 'modern',
     ...(progress ? { onProgress: (each) => tell(notice, JSON.stringify(each)) } : {}),
   })
-  return resultFor(method, result, eras)
+  return resultFor(method, result as object, eras)
 }
 
 /** The answer, by way of the object store when it is too large for a message. */
-async function stored({ bus }: PassRequestDeps, json: string): Promise<Answer> {
-  if (json.length <= MAX_INLINE_BYTES / 3) return { head: { type: 'result' }, body: json }
-  const bytes = Buffer.from(json)
-  if (bytes.length <= MAX_INLINE_BYTES) return { head: { type: 'result' }, body: json }
-  const { key, bytes: size } = await bus.blobs.put(bytes)
-  return { head: { type: 'stored', key, bytes: size }, body: '' }
+async function toAnswer({ bus }: PassRequestDeps, result: object): Promise<Answer> {
+  const body = await encodeResult(result)
+  if (body.length <= MAX_INLINE_BYTES) return { head: { type: 'result' }, body }
+  if (body.length > MAX_RESULT_BYTES) {
+    const message = `the result has ${body.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
+    throw new BusError('exhausted', message)
+  }
+  const { key, bytes } = await bus.blobs.put(body)
+  return { head: { type: 'stored', key, bytes }, body: '' }
 }

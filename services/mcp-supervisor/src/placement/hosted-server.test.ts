@@ -14,6 +14,7 @@ test('a call that is cancelled while its server starts ends at once, and never r
   const quiet = (): void => undefined
   const bus = {
     id: 'us',
+    listen: () => ({ [Symbol.dispose]: () => undefined }),
     serve(_: unknown, __: unknown, handler: (served: unknown) => void) {
       cancel = () => handler({ request: { action: 'cancel' } })
       return { [Symbol.dispose]: quiet }

@@ -32,6 +32,7 @@ export class HostedServer implements AsyncDisposable {
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
   readonly #followed: Promise<void>
+  readonly #control: Disposable
 
   /** Starts it; a failure shows in its state. `onChange` gets every state. */
   constructor(
@@ -51,6 +52,11 @@ export class HostedServer implements AsyncDisposable {
       deps.logger.error(fields, 'could not start a server')
     })
     this.#followed = this.#follow(onChange)
+    // Until its end: also while it takes no more, those under way are asked for.
+    this.#control = deps.bus.listen(passControl, { server: name }, ({ id, action }) => {
+      if (action === 'cancel') this.#host.abort(id)
+      else this.#passed.get(id)?.()
+    })
   }
 
   /** As it is now; `onChange` may hear of it a little later. */
@@ -89,12 +95,6 @@ export class HostedServer implements AsyncDisposable {
         return this.#pass(question, tell)
       }),
     )
-    stack.use(
-      bus.listen(passControl, params, ({ id, action }) => {
-        if (action === 'cancel') this.#host.abort(id)
-        else this.#passed.get(id)?.()
-      }),
-    )
     return stack
   }
 
@@ -107,16 +107,20 @@ export class HostedServer implements AsyncDisposable {
     if (isCall) events.callStarted()
     const deps = { bus: this.#deps.bus, host: this.#host, server: this.name, era: this.#era }
     const passed = runPassed(deps, question, tell)
-    const end = passed.then(() => undefined)
+    const end = passed.then(ignore, ignore)
     this.#running.add(end)
     this.#passed.set(id, () => tell({ type: 'running' }, ''))
-    const { head, body } = await passed
-    this.#running.delete(end)
-    this.#passed.delete(id)
-    const outcome = head.type === 'error' ? 'error' : 'ok'
-    const durationMs = performance.now() - begin
-    if (isCall) events.callEnded({ server: this.name, outcome, durationMs })
-    return { head, body }
+    let outcome: 'ok' | 'error' = 'error'
+    try {
+      const answer = await passed
+      if (answer.head.type !== 'error') outcome = 'ok'
+      return answer
+    } finally {
+      this.#running.delete(end)
+      this.#passed.delete(id)
+      const durationMs = performance.now() - begin
+      if (isCall) events.callEnded({ server: this.name, outcome, durationMs })
+    }
   }
 
   /** Takes a call, which waits until the server has started. */
@@ -156,6 +160,7 @@ export class HostedServer implements AsyncDisposable {
     this.#closed.abort()
     await this.#followed
     await this.drained()
+    this.#control[Symbol.dispose]()
   }
 
   async #follow(onChange: (snapshot: ServerSnapshot) => void): Promise<void> {
@@ -165,6 +170,8 @@ export class HostedServer implements AsyncDisposable {
     }
   }
 }
+
+const ignore = (): void => undefined
 
 /** Throws the signal's reason where that comes first. */
 async function unlessAborted(promise: Promise<void>, signal: AbortSignal | undefined) {

@@ -13,7 +13,11 @@ beforeEach(() => {
   holds = new Map()
   // Of all these only what a server that every supervisor runs needs.
   const deps = {
-    bus: { id: 'us', serve: () => ({ [Symbol.dispose]: () => undefined }) },
+    bus: {
+      id: 'us',
+      serve: () => ({ [Symbol.dispose]: () => undefined }),
+      listen: () => ({ [Symbol.dispose]: () => undefined }),
+    },
     catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
     publisher: { set: () => undefined, remove: () => undefined },
     events: { callStarted: () => undefined, callEnded: () => undefined },

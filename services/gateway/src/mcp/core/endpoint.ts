@@ -35,6 +35,8 @@ const EVENT_STREAM = {
   // Some proxies hold back what they may.
   'x-accel-buffering': 'no',
 }
+/** So many notices wait for who reads them. */
+const MAX_NOTICES = 100
 /** More messages in one request are somebody's mistake. */
 const MAX_BATCH = 100
 
@@ -94,8 +96,12 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const notices: Uint8Array[] = []
     let wake = Promise.withResolvers<void>()
+    let isLeft = false
     const onNotice = (method: string, params: string): void => {
+      if (isLeft) return
       notices.push(event(notification(method, token, params)))
+      // Who reads slowly sees how far it is now.
+      if (notices.length > MAX_NOTICES) notices.shift()
       wake.resolve()
     }
     const answered = this.#pass(passage, request, exchange, onNotice)
@@ -111,11 +117,16 @@ export class McpEndpoint {
       return { status: 200, headers: JSON_TYPE, body: await answered }
     }
     async function* events(): AsyncGenerator<Uint8Array> {
-      for (;;) {
-        for (let next; (next = notices.shift()) !== undefined;) yield next
-        if (answer !== undefined) return yield event(answer)
-        wake = Promise.withResolvers<void>()
-        await wake.promise
+      try {
+        for (;;) {
+          for (let next; (next = notices.shift()) !== undefined;) yield next
+          if (answer !== undefined) return yield event(answer)
+          wake = Promise.withResolvers<void>()
+          await wake.promise
+        }
+      } finally {
+        isLeft = true
+        notices.length = 0
       }
     }
     return { status: 200, headers: EVENT_STREAM, body: events() }
@@ -161,13 +172,12 @@ export class McpEndpoint {
     { signal }: McpExchange,
     onNotice?: PassedRequest['onNotice'],
   ): Promise<Passed> {
-    // An older client that has left may come back; closing the stream is how a newer one cancels.
-    const wanted = era === 'modern' ? signal : NEVER
     return this.#deps.upstream.pass(place.server, {
       method,
       params,
       era,
-      signal: wanted,
+      // Closing the stream is how a newer client cancels; to an older one a break means nothing.
+      ...(era === 'modern' ? { signal } : {}),
       ...(onNotice === undefined ? {} : { onNotice }),
     })
   }
@@ -213,7 +223,7 @@ export class McpEndpoint {
     }
     if (isOlder && method === 'ping') return '{}'
     if (!isOlder && method === 'server/discover') {
-      return this.#modern({ supportedVersions: MODERN_VERSIONS, ...this.#about(offer) })
+      return this.#modern({ ...FRESH, supportedVersions: MODERN_VERSIONS, ...this.#about(offer) })
     }
     const status = isOlder ? 200 : 404
     throw new RpcFault(RpcCode.methodNotFound, `Method not found: ${method}`, { status })
@@ -227,8 +237,7 @@ export class McpEndpoint {
       throw new RpcFault(RpcCode.invalidParams, 'cursor: leads nowhere; begin without one')
     }
     if (era === 'legacy') return `{${page}}`
-    // It changes when a server does, which nobody can foretell.
-    return `${this.#modern({ ttlMs: 0, cacheScope: 'private' }).slice(0, -1)},${page}}`
+    return `${this.#modern(FRESH).slice(0, -1)},${page}}`
   }
 
   #about(offer: Offer): object {
@@ -252,13 +261,14 @@ export class McpEndpoint {
   }
 }
 
+/** What we say changes when a server does, which nobody can foretell. */
+const FRESH = { ttlMs: 0, cacheScope: 'private' }
+
 /** A request with its place, in the words of its server. */
 interface Passage {
   readonly place: Place
   readonly params: Params
 }
-
-const NEVER = new AbortController().signal
 
 const LISTS: ReadonlyMap<string, ListName> = new Map([
   ['tools/list', 'tools'],

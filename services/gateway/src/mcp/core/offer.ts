@@ -108,12 +108,12 @@ export class Offer {
    * no such page.
    */
   page(list: ListName, cursor: string | undefined): string | undefined {
-    const key = `${list} ${cursor ?? ''}`
-    const known = this.#pages.get(key)
-    if (known !== undefined) return known
     const items = this.#lists[list]
     const start = cursor === undefined ? 0 : startOf(cursor)
     if (start === undefined || (start > 0 && start >= items.length)) return undefined
+    const key = `${list} ${start}`
+    const known = this.#pages.get(key)
+    if (known !== undefined) return known
     const end = start + PAGE_SIZE
     const next = end < items.length ? `,"nextCursor":"${cursorOf(end)}"` : ''
     const page = `"${list}":${JSON.stringify(items.slice(start, end))}${next}`

@@ -9,7 +9,7 @@ export interface PassedRequest {
   /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
   readonly onNotice?: (method: string, params: string) => void
   /** Its abort ends the request at the server. */
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal
 }
 
 /** What the server answered: its result, or an error object, as JSON. */
