@@ -237,16 +237,16 @@ test('where resources do not fit, the tools are there all the same', async () =>
     name: 'x'.repeat(200),
   }))
   const inputSchema = { type: 'object' as const }
-  publisher.set({ ...entry('ready'), tools: [{ name: 'echo', inputSchema }], resources })
+  const tools = [{ name: 'echo', inputSchema, 'x-new': 1 }]
+  publisher.set({ ...entry('ready'), tools, resources })
   const outputSchema = { description: 'x'.repeat(1_000_000) }
   const server = 'other' as ServerName
   publisher.set({ ...entry('ready'), server, tools: [{ name: 'echo', inputSchema, outputSchema }] })
   await vi.advanceTimersByTimeAsync(0)
-  const tools = [{ name: 'echo', inputSchema }]
   expect(entries.get('server.test.us')).toMatchObject({ state: 'ready', tools })
   expect(entries.get('server.test.us')).not.toHaveProperty('resources')
   expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
-  expect(entries.get('server.other.us')).toHaveProperty('tools', tools)
+  expect(entries.get('server.other.us')).toHaveProperty('tools', [{ name: 'echo', inputSchema }])
 })
 
 test('an entry has what others need of the server and its tools', () => {

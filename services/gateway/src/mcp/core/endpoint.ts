@@ -96,9 +96,7 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const notices: Uint8Array[] = []
     let wake = Promise.withResolvers<void>()
-    let isLeft = false
     const onNotice = (method: string, params: string): void => {
-      if (isLeft) return
       notices.push(event(notification(method, token, params)))
       // Who reads slowly sees how far it is now.
       if (notices.length > MAX_NOTICES) notices.shift()
@@ -117,16 +115,11 @@ export class McpEndpoint {
       return { status: 200, headers: JSON_TYPE, body: await answered }
     }
     async function* events(): AsyncGenerator<Uint8Array> {
-      try {
-        for (;;) {
-          for (let next; (next = notices.shift()) !== undefined;) yield next
-          if (answer !== undefined) return yield event(answer)
-          wake = Promise.withResolvers<void>()
-          await wake.promise
-        }
-      } finally {
-        isLeft = true
-        notices.length = 0
+      for (;;) {
+        for (let next; (next = notices.shift()) !== undefined;) yield next
+        if (answer !== undefined) return yield event(answer)
+        wake = Promise.withResolvers<void>()
+        await wake.promise
       }
     }
     return { status: 200, headers: EVENT_STREAM, body: events() }
