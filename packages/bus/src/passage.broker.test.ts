@@ -19,8 +19,10 @@ const text = new TextDecoder()
 const head = { method: 'tools/call', id: 'a', era: 'legacy' } as const
 const result = { type: 'result' } as const
 
-const pass = (server: string, body: string | Uint8Array, parts: unknown[] = []) =>
-  asking.pass(
+const pass = async (server: string, body: string | Uint8Array, parts: unknown[] = []) => {
+  // Else the question could be there before the broker knows who answers.
+  await answering.ping()
+  return asking.pass(
     passRequest,
     { server },
     { head, body },
@@ -33,6 +35,7 @@ const pass = (server: string, body: string | Uint8Array, parts: unknown[] = []) 
       },
     },
   )
+}
 
 test.each([
   ['json', '{"a":"ä\\n"}'],
