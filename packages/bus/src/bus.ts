@@ -24,6 +24,12 @@ export interface ServedRequest<Request> {
   readonly envelope: Envelope
 }
 
+/** Answers a question that was passed on; `tell` sends an answer before the last. */
+export type PassageHandler<Request, Reply> = (
+  question: Frame<Request> & { readonly envelope: Envelope },
+  tell: (head: Reply, body: Uint8Array | string) => void,
+) => Promise<{ readonly head: Reply; readonly body: Uint8Array | string }>
+
 /** What the services know of the broker. */
 export interface Bus extends AsyncDisposable {
   /** Names this process on the bus; new at every start. */
@@ -77,14 +83,11 @@ export interface Bus extends AsyncDisposable {
     },
   ): Promise<Frame<Reply>>
 
-  /** As `serve`. `tell` sends an answer before the last. */
+  /** As `serve`. */
   servePassage<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
-    handler: (
-      question: Frame<Request> & { readonly envelope: Envelope },
-      tell: (head: Reply, body: Uint8Array | string) => void,
-    ) => Promise<{ readonly head: Reply; readonly body: Uint8Array | string }>,
+    handler: PassageHandler<Request, Reply>,
   ): Disposable
 
   /** Sends a live event to whoever listens now. */

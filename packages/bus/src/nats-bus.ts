@@ -9,7 +9,14 @@ import type {
   SubjectParams,
 } from '@mcp-host/contracts'
 import { BusError, fillSubject } from '@mcp-host/contracts'
-import type { Bus, CallOptions, ServedRequest, SessionDirectory, Snapshots } from './bus.ts'
+import type {
+  Bus,
+  CallOptions,
+  PassageHandler,
+  ServedRequest,
+  SessionDirectory,
+  Snapshots,
+} from './bus.ts'
 import {
   decode,
   encode,
@@ -284,10 +291,7 @@ class NatsBus implements Bus {
   servePassage<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
-    handler: (
-      question: Frame<Request> & { readonly envelope: Envelope },
-      tell: (head: Reply, body: Uint8Array | string) => void,
-    ) => Promise<{ readonly head: Reply; readonly body: Uint8Array | string }>,
+    handler: PassageHandler<Request, Reply>,
   ): Disposable {
     const { subject: what } = contract
     return this.#answer(contract, params, async (message) => {

@@ -1,6 +1,9 @@
 import type { Incoming, McpHeaders, RpcRequest } from './classify.ts'
 import { classify, idOf } from './classify.ts'
-import type { ListName, Offer, Place } from './offer.ts'
+import { event, failure, joined, notification, success, toMessage } from './messages.ts'
+import type { ListName, Offer } from './offer.ts'
+import type { Passage } from './passage.ts'
+import { passageOf } from './passage.ts'
 import type { Params, RpcId } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
 import type { Passed, PassedRequest, Upstream } from './upstream.ts'
@@ -74,7 +77,7 @@ export class McpEndpoint {
   }
 
   async #answer(request: RpcRequest, exchange: McpExchange, offer: Offer): Promise<McpReply> {
-    const passage = this.#passageOf(request, offer)
+    const passage = passageOf(request, offer)
     if (passage === undefined) {
       const result = bytes.encode(this.#own(request, offer))
       return { status: 200, headers: JSON_TYPE, body: success(request.id, result) }
@@ -147,7 +150,7 @@ export class McpEndpoint {
     const answers = await Promise.all(
       requests.map(async (request) => {
         try {
-          const passage = this.#passageOf(request, offer)
+          const passage = passageOf(request, offer)
           if (passage === undefined)
             return success(request.id, bytes.encode(this.#own(request, offer)))
           return toMessage(request.id, await this.#pass(passage, request, exchange))
@@ -173,33 +176,6 @@ export class McpEndpoint {
       ...(era === 'modern' ? { signal } : {}),
       ...(onNotice === undefined ? {} : { onNotice }),
     })
-  }
-
-  /** To which server a request goes, with what; `undefined`: it is for us. Throws `RpcFault`. */
-  #passageOf({ method, params, era }: RpcRequest, offer: Offer): Passage | undefined {
-    switch (method) {
-      case 'tools/call': {
-        const name = stringOf(params, 'name')
-        const place = offer.tool(name)
-        if (place === undefined) throw unknown(`there is no tool "${name}"`)
-        return { place, params: { ...params, name: place.name } }
-      }
-      case 'prompts/get': {
-        const name = stringOf(params, 'name')
-        const place = offer.prompt(name)
-        if (place === undefined) throw unknown(`there is no prompt "${name}"`)
-        return { place, params: { ...params, name: place.name } }
-      }
-      case 'resources/read': {
-        const uri = stringOf(params, 'uri')
-        const place = onlyOne(offer.resource(uri), uri, era)
-        return { place, params: { ...params, uri: place.name } }
-      }
-      case 'completion/complete':
-        return completionOf(params, offer, era)
-      default:
-        return undefined
-    }
   }
 
   /** What we answer ourselves, as JSON. Throws `RpcFault`. */
@@ -257,58 +233,12 @@ export class McpEndpoint {
 /** What we say changes when a server does, which nobody can foretell. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' }
 
-/** A request with its place, in the words of its server. */
-interface Passage {
-  readonly place: Place
-  readonly params: Params
-}
-
 const LISTS: ReadonlyMap<string, ListName> = new Map([
   ['tools/list', 'tools'],
   ['prompts/list', 'prompts'],
   ['resources/list', 'resources'],
   ['resources/templates/list', 'resourceTemplates'],
 ])
-
-function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Passage {
-  const { ref } = params
-  if (!isObject(ref)) throw unknown('ref: must be an object')
-  if (ref['type'] === 'ref/prompt') {
-    const name = stringOf(ref, 'name')
-    const place = offer.prompt(name)
-    if (place === undefined) throw unknown(`there is no prompt "${name}"`)
-    return { place, params: { ...params, ref: { ...ref, name: place.name } } }
-  }
-  if (ref['type'] !== 'ref/resource') throw unknown('ref.type: must be ref/prompt or ref/resource')
-  const uri = stringOf(ref, 'uri')
-  const [template, ...others] = offer.template(uri)
-  const place =
-    template !== undefined && others.length === 0
-      ? template
-      : onlyOne(offer.resource(uri), uri, era)
-  return { place, params: { ...params, ref: { ...ref, uri: place.name } } }
-}
-
-function onlyOne([place, ...others]: readonly Place[], uri: string, era: RpcRequest['era']): Place {
-  if (place === undefined) {
-    const code = era === 'legacy' ? RpcCode.resourceNotFound : RpcCode.invalidParams
-    throw new RpcFault(code, `there is no resource "${uri}"`, { data: { uri } })
-  }
-  if (others.length === 0) return place
-  const names = [place, ...others].map(({ server }) => server).join(', ')
-  const example = `mcp://${place.server}/${encodeURIComponent(uri)}`
-  throw unknown(`the resource "${uri}" may be meant of ${names}: ask for one, as ${example}`)
-}
-
-function unknown(message: string): RpcFault {
-  return new RpcFault(RpcCode.invalidParams, message)
-}
-
-function stringOf(params: Params, field: string): string {
-  const value = params[field]
-  if (typeof value === 'string') return value
-  throw new RpcFault(RpcCode.invalidParams, `${field}: must be a string`)
-}
 
 /** How servers are meant to be used, in their own words. */
 function instructionsOf({ offerings }: Offer): string | undefined {
@@ -358,48 +288,4 @@ function notAllowed(): McpReply {
     headers: { ...JSON_TYPE, allow: 'POST' },
     body: failure(null, fault),
   }
-}
-
-function toMessage(id: RpcId, { type, json }: Passed): Uint8Array {
-  return type === 'result' ? success(id, json) : wrapped(id, 'error', json)
-}
-
-function success(id: RpcId, json: Uint8Array): Uint8Array {
-  return wrapped(id, 'result', json)
-}
-
-function failure(id: RpcId | null, fault: RpcFault): Uint8Array {
-  return wrapped(id, 'error', bytes.encode(JSON.stringify(fault)))
-}
-
-/** What passes through is not looked into. */
-function wrapped(id: RpcId | null, field: 'result' | 'error', json: Uint8Array): Uint8Array {
-  return joined(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${field}":`, [json], '}')
-}
-
-function notification(method: string, progress: RpcId, params: string): Uint8Array {
-  const rest = params === '{}' ? '}' : `,${params.slice(1)}`
-  const own = `{"progressToken":${JSON.stringify(progress)}${rest}`
-  return bytes.encode(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${own}}`)
-}
-
-function event(message: Uint8Array): Uint8Array {
-  return joined('event: message\ndata: ', [message], '\n\n')
-}
-
-function joined(before: string, parts: readonly Uint8Array[], after: string): Uint8Array {
-  const commas = Math.max(0, parts.length - 1)
-  const length = parts.reduce(
-    (sum, part) => sum + part.length,
-    before.length * 3 + commas + after.length,
-  )
-  const target = new Uint8Array(length)
-  let at = bytes.encodeInto(before, target).written
-  for (const [index, part] of parts.entries()) {
-    if (index > 0) target[at++] = 0x2c
-    target.set(part, at)
-    at += part.length
-  }
-  at += bytes.encodeInto(after, target.subarray(at)).written
-  return target.subarray(0, at)
 }

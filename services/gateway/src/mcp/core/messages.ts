@@ -1,0 +1,52 @@
+import type { RpcFault, RpcId } from './rpc.ts'
+import type { Passed } from './upstream.ts'
+
+const bytes = new TextEncoder()
+
+/** The answer to a request, around what a server said. */
+export function toMessage(id: RpcId, { type, json }: Passed): Uint8Array {
+  return type === 'result' ? success(id, json) : wrapped(id, 'error', json)
+}
+
+export function success(id: RpcId, json: Uint8Array): Uint8Array {
+  return wrapped(id, 'result', json)
+}
+
+export function failure(id: RpcId | null, fault: RpcFault): Uint8Array {
+  return wrapped(id, 'error', bytes.encode(JSON.stringify(fault)))
+}
+
+/** What passes through is not looked into. */
+function wrapped(id: RpcId | null, field: 'result' | 'error', json: Uint8Array): Uint8Array {
+  return joined(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${field}":`, [json], '}')
+}
+
+/** Of progress, under the token of whoever asked; `params` is JSON. */
+export function notification(method: string, progress: RpcId, params: string): Uint8Array {
+  const rest = params === '{}' ? '}' : `,${params.slice(1)}`
+  const own = `{"progressToken":${JSON.stringify(progress)}${rest}`
+  return bytes.encode(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${own}}`)
+}
+
+/** A message as an event of a stream. */
+export function event(message: Uint8Array): Uint8Array {
+  return joined('event: message\ndata: ', [message], '\n\n')
+}
+
+/** With commas between the parts. */
+export function joined(before: string, parts: readonly Uint8Array[], after: string): Uint8Array {
+  const commas = Math.max(0, parts.length - 1)
+  const length = parts.reduce(
+    (sum, part) => sum + part.length,
+    before.length * 3 + commas + after.length,
+  )
+  const target = new Uint8Array(length)
+  let at = bytes.encodeInto(before, target).written
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) target[at++] = 0x2c
+    target.set(part, at)
+    at += part.length
+  }
+  at += bytes.encodeInto(after, target.subarray(at)).written
+  return target.subarray(0, at)
+}

@@ -1,0 +1,77 @@
+import type { RpcRequest } from './classify.ts'
+import type { Offer, Place } from './offer.ts'
+import type { Params } from './rpc.ts'
+import { isObject, RpcCode, RpcFault } from './rpc.ts'
+
+/** A request with its place, in the words of its server. */
+export interface Passage {
+  readonly place: Place
+  readonly params: Params
+}
+
+/** To which server a request goes, with what; `undefined`: it is for us. Throws `RpcFault`. */
+export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Passage | undefined {
+  switch (method) {
+    case 'tools/call': {
+      const name = stringOf(params, 'name')
+      const place = offer.tool(name)
+      if (place === undefined) throw unknown(`there is no tool "${name}"`)
+      return { place, params: { ...params, name: place.name } }
+    }
+    case 'prompts/get': {
+      const name = stringOf(params, 'name')
+      const place = offer.prompt(name)
+      if (place === undefined) throw unknown(`there is no prompt "${name}"`)
+      return { place, params: { ...params, name: place.name } }
+    }
+    case 'resources/read': {
+      const uri = stringOf(params, 'uri')
+      const place = onlyOne(offer.resource(uri), uri, era)
+      return { place, params: { ...params, uri: place.name } }
+    }
+    case 'completion/complete':
+      return completionOf(params, offer, era)
+    default:
+      return undefined
+  }
+}
+
+function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Passage {
+  const { ref } = params
+  if (!isObject(ref)) throw unknown('ref: must be an object')
+  if (ref['type'] === 'ref/prompt') {
+    const name = stringOf(ref, 'name')
+    const place = offer.prompt(name)
+    if (place === undefined) throw unknown(`there is no prompt "${name}"`)
+    return { place, params: { ...params, ref: { ...ref, name: place.name } } }
+  }
+  if (ref['type'] !== 'ref/resource') throw unknown('ref.type: must be ref/prompt or ref/resource')
+  const uri = stringOf(ref, 'uri')
+  const [template, ...others] = offer.template(uri)
+  const place =
+    template !== undefined && others.length === 0
+      ? template
+      : onlyOne(offer.resource(uri), uri, era)
+  return { place, params: { ...params, ref: { ...ref, uri: place.name } } }
+}
+
+function onlyOne([place, ...others]: readonly Place[], uri: string, era: RpcRequest['era']): Place {
+  if (place === undefined) {
+    const code = era === 'legacy' ? RpcCode.resourceNotFound : RpcCode.invalidParams
+    throw new RpcFault(code, `there is no resource "${uri}"`, { data: { uri } })
+  }
+  if (others.length === 0) return place
+  const names = [place, ...others].map(({ server }) => server).join(', ')
+  const example = `mcp://${place.server}/${encodeURIComponent(uri)}`
+  throw unknown(`the resource "${uri}" may be meant of ${names}: ask for one, as ${example}`)
+}
+
+function unknown(message: string): RpcFault {
+  return new RpcFault(RpcCode.invalidParams, message)
+}
+
+function stringOf(params: Params, field: string): string {
+  const value = params[field]
+  if (typeof value === 'string') return value
+  throw new RpcFault(RpcCode.invalidParams, `${field}: must be a string`)
+}
