@@ -39,6 +39,11 @@ const commands = {
     target: ['chaos/main.ts'],
     needsNatsServer: () => true,
   },
+  conformance: {
+    summary: 'run the MCP conformance suite against the gateways, and count what passes',
+    target: ['conformance/main.ts'],
+    needsNatsServer: () => true,
+  },
   test: {
     summary: 'run all checks and tests; with arguments, only the tests that match',
     target: ['tools/check.ts'],
@@ -102,7 +107,7 @@ function hasSetting(name) {
 
 function usage() {
   const lines = Object.entries(commands).map(
-    ([name, { summary }]) => `  ${name.padEnd(10)}${summary}\n`,
+    ([name, { summary }]) => `  ${name.padEnd(13)}${summary}\n`,
   )
   return `Usage: node tools/run.mjs <command> [arguments]\n\n${lines.join('')}`
 }

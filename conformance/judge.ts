@@ -1,0 +1,18 @@
+import type { CellResult } from './run-conformance.ts'
+import { readFaults } from './faults.ts'
+import type { ExpectedTotals } from './totals.ts'
+import { compareTotals } from './totals.ts'
+
+/** What is not as expected in a cell; nothing when all is. */
+export async function judgeCell(
+  { cell, outcome, folder }: CellResult,
+  expected: ExpectedTotals,
+): Promise<string[]> {
+  if ('error' in outcome) return [outcome.error]
+  const lines: string[] = []
+  for (const { scenario, text } of compareTotals(outcome.totals, expected[cell.requirements])) {
+    const faults = await readFaults(folder, scenario)
+    lines.push(`${scenario}: ${text}`, ...faults.map((fault) => `  ${fault}`))
+  }
+  return lines
+}

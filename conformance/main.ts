@@ -1,0 +1,43 @@
+// `npm run conformance`: runs the MCP conformance suite against the gateways, and against a server without them.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stopWithLauncher } from '../tools/lifeline.ts'
+import { judgeCell } from './judge.ts'
+import type { ConformanceOptions } from './options.ts'
+import { parseOptions, USAGE } from './options.ts'
+import { describeReport } from './report.ts'
+import { runConformance } from './run-conformance.ts'
+import { readExpected, writeExpected } from './totals.ts'
+import { updateExpected } from './update-expected.ts'
+
+async function run({ cells, isUpdate, isKept }: ConformanceOptions): Promise<number> {
+  const say = (line: string): void => console.error(line)
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-host-conformance-'))
+  say(`${cells.length} cells; logs and results in ${folder}`)
+  const results = await runConformance({ cells, folder, say })
+  let expected = await readExpected()
+  if (isUpdate) {
+    expected = updateExpected(expected, results)
+    await writeExpected(expected)
+  }
+  const judged = await Promise.all(
+    results.map(async (result) => ({ result, differences: await judgeCell(result, expected) })),
+  )
+  console.log(`\n${describeReport(judged)}`)
+  const isWell = judged.every(({ differences }) => differences.length === 0)
+  if (isWell && !isKept) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  else say(`\nlogs and results are kept in ${folder}`)
+  return isWell ? 0 : 1
+}
+
+stopWithLauncher()
+const parsed = parseOptions(process.argv.slice(2))
+if ('problem' in parsed) {
+  console.error(`${parsed.problem}\n\n${USAGE}`)
+  process.exitCode = 2
+} else if (parsed.isHelp) {
+  console.log(USAGE)
+} else {
+  process.exitCode = await run(parsed.options)
+}
