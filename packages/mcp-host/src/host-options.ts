@@ -1,4 +1,4 @@
-import type { Implementation } from '@modelcontextprotocol/client'
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client'
 
 import type { Environment } from './environment.ts'
 import { type Logger, silentLogger } from './logger.ts'
@@ -32,6 +32,11 @@ export interface MCPHostOptions {
   readonly cache?: CacheOptions | false
   /** How the host introduces itself to servers. */
   readonly clientInfo?: Implementation
+  /**
+   * What servers may ask for, where the callback answers for somebody else; default: all that it is registered
+   * for.
+   */
+  readonly clientCapabilities?: ClientCapabilities
   /** Shared by several hosts of one process; default: one of its own, disposed with the host. */
   readonly guardian?: Guardian
 }
@@ -43,7 +48,10 @@ export interface CacheOptions {
   readonly maxEntries?: number
 }
 
-export type SettledOptions = Required<Omit<MCPHostOptions, 'cache' | 'guardian'>>
+export type SettledOptions = Required<Omit<MCPHostOptions, Unsettled>> &
+  Pick<MCPHostOptions, 'clientCapabilities'>
+
+type Unsettled = 'cache' | 'guardian' | 'clientCapabilities'
 
 /** Throws `RangeError` that names the option. One that is there and undefined is not there. */
 export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>): SettledOptions {

@@ -316,6 +316,11 @@ export class MCPHost implements AsyncDisposable {
     await this.#member(server, {}).client.unsubscribe(uri, options)
   }
 
+  /** Tells an older server that what it is answered for roots has changed. Throws `ServerUnavailableError`. */
+  async rootsChanged(server: string): Promise<void> {
+    await this.#member(server, {}).server.live().connection.tellRootsChanged()
+  }
+
   /** How much one server, or every ready one, shall tell in its log messages. */
   async setLoggingLevel(level: LoggingLevel, server?: string): Promise<void> {
     const members =
@@ -377,6 +382,7 @@ export class MCPHost implements AsyncDisposable {
         inbox: {
           callback: (request) => this.#callback(request),
           answered: this.#answered,
+          capabilities: this.#options.clientCapabilities,
           onListChanged: (list) => {
             // Until it is read again nobody knows what of it still holds.
             if (list === 'prompts') client.forget('prompt')

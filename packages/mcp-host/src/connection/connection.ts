@@ -175,6 +175,11 @@ export class Connection {
     await this.#rpc.request(this.era === 'modern' ? 'server/discover' : 'ping', {}, options)
   }
 
+  /** Of the older protocol; a newer server asks whenever it wants to know. */
+  async tellRootsChanged(): Promise<void> {
+    if (this.era === 'legacy') await this.#client.sendRootsListChanged()
+  }
+
   /**
    * Asks a server of 2026-07-28 for notices, instead of those asked for before; for none with an
    * empty filter. One call at a time. Throws what `request` throws.

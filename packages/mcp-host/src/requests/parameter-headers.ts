@@ -50,12 +50,19 @@ export function headersFor(
   args: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
   return Object.fromEntries(
-    headers.flatMap(({ path, name }) => {
-      const value = path.reduce<unknown>((at, step) => (isSchema(at) ? at[step] : undefined), args)
-      const text = toText(value)
-      return text === undefined ? [] : [[`Mcp-Param-${name}`, encode(text)]]
+    headers.flatMap((header) => {
+      const text = parameterText(header, args)
+      return text === undefined ? [] : [[`Mcp-Param-${header.name}`, encode(text)]]
     }),
   )
+}
+
+/** What a header says of one call before it is encoded; `undefined`: it is not there. */
+export function parameterText(
+  { path }: ParameterHeader,
+  args: Readonly<Record<string, unknown>>,
+): string | undefined {
+  return toText(path.reduce<unknown>((at, step) => (isSchema(at) ? at[step] : undefined), args))
 }
 
 function findFault(
@@ -119,7 +126,8 @@ function toText(value: unknown): string | undefined {
 function encode(text: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim()
   if (isPlain && !/^=\?base64\?.*\?=$/.test(text)) return text
-  return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte))
+  return `=?base64?${btoa(bytes.join(''))}?=`
 }
 
 function entriesOf(value: unknown): readonly [string, unknown][] {

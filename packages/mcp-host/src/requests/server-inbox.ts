@@ -1,4 +1,9 @@
-import type { Client, ElicitRequestParams, LoggingLevel } from '@modelcontextprotocol/client'
+import type {
+  Client,
+  ClientCapabilities,
+  ElicitRequestParams,
+  LoggingLevel,
+} from '@modelcontextprotocol/client'
 
 import type { ListName } from '../inventory/inventory.ts'
 import { applyDefaults } from './apply-defaults.ts'
@@ -20,6 +25,8 @@ export interface ServerInboxDeps {
   /** Asked for the kinds in `answered`. */
   readonly callback: ServerRequestCallback
   readonly answered: ReadonlySet<ServerRequestKind>
+  /** Those of whoever the callback answers for; undefined: our own. */
+  readonly capabilities?: ClientCapabilities | undefined
   readonly onListChanged: (list: ListName) => void
   readonly onResourceUpdated: (uri: string) => void
   readonly onLog: (message: ServerLogMessage) => void
@@ -128,8 +135,9 @@ export class ServerInbox {
     const from = { server, signal, ...(call === undefined ? {} : { call }) }
     const request = { kind, ...from, ...(kind === 'roots' ? {} : { params }) } as ServerRequest
     const answer = await this.#deps.callback(request)
-    const isForm = kind === 'elicitation'
-    return (isForm ? applyDefaults(params as ElicitRequestParams, answer) : answer) as never
+    const isOurs = this.#deps.capabilities === undefined
+    const fills = kind === 'elicitation' && isOurs
+    return (fills ? applyDefaults(params as ElicitRequestParams, answer) : answer) as never
   }
 
   #log(message: Omit<ServerLogMessage, 'server'>): void {

@@ -1,1 +1,6 @@
 export { findResource, type ResourceIdentity, type ResourceLists } from './find-resource.ts'
+export {
+  type ParameterHeader,
+  parameterHeaders,
+  parameterText,
+} from '../requests/parameter-headers.ts'

@@ -167,7 +167,8 @@ async function connect(
   signal: AbortSignal,
   listeners: Pick<ConnectionOptions, 'prepare' | 'onClose'>,
 ): Promise<Connection> {
-  const capabilities = clientCapabilities(deps.inbox.answered, config.roots ?? [])
+  const { answered } = deps.inbox
+  const capabilities = deps.inbox.capabilities ?? clientCapabilities(answered, config.roots ?? [])
   let endpoint = createEndpoint(deps, config, { graceMs })
   const onError = (error: Error): void => {
     deps.logger.warn({ err: error }, 'protocol fault')
