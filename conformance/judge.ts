@@ -1,4 +1,5 @@
 import type { CellResult } from './run-conformance.ts'
+import { expectedOf } from './exceptions.ts'
 import { readFaults } from './faults.ts'
 import type { ExpectedTotals } from './totals.ts'
 import { compareTotals } from './totals.ts'
@@ -10,7 +11,8 @@ export async function judgeCell(
 ): Promise<string[]> {
   if ('error' in outcome) return [outcome.error]
   const lines: string[] = []
-  for (const { scenario, text } of compareTotals(outcome.totals, expected[cell.requirements])) {
+  const wanted = expectedOf(cell, expected[cell.requirements])
+  for (const { scenario, text } of compareTotals(outcome.totals, wanted)) {
     const faults = await readFaults(folder, scenario)
     lines.push(`${scenario}: ${text}`, ...faults.map((fault) => `  ${fault}`))
   }

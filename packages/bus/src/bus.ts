@@ -5,6 +5,7 @@ import type {
   EventContract,
   LogEntry,
   LogFact,
+  McpClientRecord,
   PassageContract,
   SessionId,
   SessionRecord,
@@ -40,6 +41,7 @@ export interface Bus extends AsyncDisposable {
   readonly catalog: Catalog
   readonly leases: Leases
   readonly blobs: Blobs
+  readonly mcpClients: McpClients
 
   /**
    * How long ago the last outage of the broker was over, in milliseconds: 0 during one, `Infinity` when
@@ -257,6 +259,24 @@ export interface Catalog {
 
 export interface CatalogView {
   readonly entries: ReadonlyMap<string, CatalogEntry>
+  /** Calls after each change, until disposed. */
+  readonly onChange: (listener: () => void) => Disposable
+}
+
+/** What the sessions of MCP clients have been told, kept for a week after the last change. */
+export interface McpClients {
+  /**
+   * Writes what a change makes of a client's record, once more when another wrote at the same time. Throws
+   * `unavailable`.
+   */
+  change(id: string, change: (record: McpClientRecord) => McpClientRecord): Promise<void>
+  /** All records, kept up to date until the bus is closed. Resolves once the present ones are in. */
+  watch(): Promise<McpClientView>
+}
+
+/** It may lag behind. */
+export interface McpClientView {
+  readonly records: ReadonlyMap<string, McpClientRecord>
   /** Calls after each change, until disposed. */
   readonly onChange: (listener: () => void) => Disposable
 }

@@ -14,6 +14,8 @@ export type {
   Leases,
   LeaseView,
   LogEnd,
+  McpClients,
+  McpClientView,
   PutRecordOptions,
   ReadOptions,
   ServedRequest,
@@ -24,5 +26,6 @@ export type {
 } from './bus.ts'
 export type { Frame } from './frame.ts'
 export { parseNatsUrl } from './connect.ts'
+export { Listeners } from './listeners.ts'
 export type { BusLogger } from './nats-bus.ts'
 export { connectBus } from './nats-bus.ts'

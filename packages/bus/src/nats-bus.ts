@@ -33,6 +33,7 @@ import { CATALOG_BUCKET, NatsCatalog } from './nats-catalog.ts'
 import { DIRECTORY_BUCKET, NatsDirectory } from './nats-directory.ts'
 import { isAlone, toBusError } from './nats-error.ts'
 import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
+import { MCP_CLIENT_BUCKET, MCP_CLIENT_MS, NatsMcpClients } from './nats-mcp-clients.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
 import { ReplyInbox } from './reply-inbox.ts'
@@ -80,14 +81,16 @@ export async function connectBus({
     const manager = await jetstreamManager(connection, { ...options, checkAPI: false })
     const client = jetstream(connection, options)
     const kept = { replicas, maxAgeMs: KEPT_MS }
-    const [catalogBucket, leaseBucket, directoryBucket, snapshotBucket, store] = await Promise.all([
-      openBucket(client, manager, CATALOG_BUCKET, { replicas }),
-      openBucket(client, manager, LEASE_BUCKET, { replicas }),
-      openBucket(client, manager, DIRECTORY_BUCKET, { replicas }),
-      openBucket(client, manager, SNAPSHOT_BUCKET, kept),
-      openStore(client, manager, BLOB_BUCKET, kept),
-      ensureStreams(manager, { replicas }),
-    ])
+    const [catalogBucket, leaseBucket, directoryBucket, snapshotBucket, clientBucket, store] =
+      await Promise.all([
+        openBucket(client, manager, CATALOG_BUCKET, { replicas }),
+        openBucket(client, manager, LEASE_BUCKET, { replicas }),
+        openBucket(client, manager, DIRECTORY_BUCKET, { replicas }),
+        openBucket(client, manager, SNAPSHOT_BUCKET, kept),
+        openBucket(client, manager, MCP_CLIENT_BUCKET, { replicas, maxAgeMs: MCP_CLIENT_MS }),
+        openStore(client, manager, BLOB_BUCKET, kept),
+        ensureStreams(manager, { replicas }),
+      ])
     const broker = { connection, jetstream: client, manager, warn }
     const inbox = new ReplyInbox(connection, inboxPrefix(id))
     const blobs = new NatsBlobs(store, connection)
@@ -102,6 +105,7 @@ export async function connectBus({
       catalog: new NatsCatalog(catalogBucket, client, warn),
       leases: new NatsLeases({ ...broker, id, bucket: leaseBucket }),
       blobs,
+      mcpClients: new NatsMcpClients({ ...broker, bucket: clientBucket }),
       warn,
     })
     void bus.watchConnection(logger)
@@ -134,6 +138,7 @@ interface NatsBusDeps {
   readonly catalog: NatsCatalog
   readonly leases: NatsLeases
   readonly blobs: NatsBlobs
+  readonly mcpClients: NatsMcpClients
   readonly warn: (error: unknown, action: string) => void
 }
 
@@ -145,6 +150,7 @@ class NatsBus implements Bus {
   readonly catalog: NatsCatalog
   readonly leases: NatsLeases
   readonly blobs: NatsBlobs
+  readonly mcpClients: NatsMcpClients
   readonly #connection: NatsConnection
   readonly #inbox: ReplyInbox
   readonly #warn: (error: unknown, action: string) => void
@@ -163,6 +169,7 @@ class NatsBus implements Bus {
     this.catalog = parts.catalog
     this.leases = parts.leases
     this.blobs = parts.blobs
+    this.mcpClients = parts.mcpClients
     this.#warn = warn
   }
 

@@ -1,5 +1,7 @@
 import type { Contract } from './contract.ts'
-import { passControl, passRequest } from './mcp/pass-request.ts'
+import { clientCancel, clientMessage } from './mcp/client-message.ts'
+import { passClientRequest, passControl, passRequest } from './mcp/pass-request.ts'
+import { resourceUpdated, watchClientResources, watchResources } from './mcp/watch-resources.ts'
 import { generate } from './model/generate.ts'
 import { generationControl } from './model/generation-control.ts'
 import { generationSnapshot } from './model/generation-snapshot.ts'
@@ -48,5 +50,11 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   supervisorControl,
   runSessionTool,
   passRequest,
+  passClientRequest,
   passControl,
+  clientMessage,
+  clientCancel,
+  watchResources,
+  watchClientResources,
+  resourceUpdated,
 }

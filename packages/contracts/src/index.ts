@@ -37,7 +37,21 @@ export {
   ToolCallBlock,
   Usage,
 } from './model/content.ts'
-export { passControl, PassHead, PassReply, passRequest } from './mcp/pass-request.ts'
+export { clientCancel, clientMessage } from './mcp/client-message.ts'
+export { LOG_LEVELS, McpClient, McpClientRecord, McpLogLevel } from './mcp/mcp-client.ts'
+export {
+  passClientRequest,
+  passControl,
+  PassHead,
+  PassReply,
+  passRequest,
+} from './mcp/pass-request.ts'
+export {
+  resourceUpdated,
+  WATCH_MS,
+  watchClientResources,
+  watchResources,
+} from './mcp/watch-resources.ts'
 export { generate, GenerateRequest, Prompt } from './model/generate.ts'
 export { generationControl } from './model/generation-control.ts'
 export { generationSnapshot } from './model/generation-snapshot.ts'

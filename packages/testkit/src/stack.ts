@@ -18,6 +18,8 @@ export interface StackOptions {
   readonly tools?: readonly ToolScript[]
   /** More servers with the same tools, by name, and the fields of their `mcp.json` entries. */
   readonly servers?: Readonly<Record<string, object>>
+  /** Of all servers together, where some have other tools. */
+  readonly toolCount?: number
   /** More settings for all services. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -58,6 +60,7 @@ const nowhere = Object.fromEntries(
 export async function startStack({
   tools = [],
   servers: more = {},
+  toolCount: expected,
   env = {},
 }: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack()
@@ -71,7 +74,7 @@ export async function startStack({
   const servers = Object.fromEntries(
     names.map((name) => [name, { ...toolServer(tools, journalFile), ...more[name] }]),
   )
-  const toolCount = tools.length * names.length
+  const toolCount = expected ?? tools.length * names.length
   await writeFile(mcpJson, JSON.stringify({ servers }))
   await mkdir(join(folder.path, 'run'))
 

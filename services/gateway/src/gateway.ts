@@ -3,6 +3,7 @@ import { capabilities } from './capabilities.ts'
 import type { GatewayConfig } from './config.ts'
 import { gatewayEvents } from './events.ts'
 import { buildApp } from './http/app.ts'
+import { BusClients } from './mcp/bus-clients.ts'
 import type { Connection } from './socket/connection.ts'
 import { serveSocket } from './socket/socket.ts'
 
@@ -15,6 +16,7 @@ export async function createGateway(
   config: GatewayConfig,
 ): Promise<Service> {
   const catalog = await bus.catalog.watch()
+  const clients = new BusClients(bus, await bus.mcpClients.watch())
   const able = capabilities(catalog)
   const connections = new Set<Connection>()
   const passing = new Set<Promise<unknown>>()
@@ -23,6 +25,7 @@ export async function createGateway(
   const deps = {
     bus,
     catalog,
+    clients,
     logger,
     events,
     draining: draining.signal,
@@ -65,6 +68,7 @@ export async function createGateway(
       }, CLOSE_LIMIT_MS)
       await app.close()
       clearTimeout(late)
+      clients[Symbol.dispose]()
     },
   }
 }

@@ -7,7 +7,7 @@ import {
 } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import { watchFile } from '@mcp-host/service'
-import type { Environment, McpConfig, ServerRequestCallback } from 'mcp-host'
+import type { Environment, McpConfig } from 'mcp-host'
 import { ConfigurationError, loadMcpConfig, MCPHost } from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
 import type { SupervisorConfig } from './config.ts'
@@ -15,8 +15,9 @@ import { supervisorEvents } from './events.ts'
 import { answerServerRequest } from './input/answer-server-request.ts'
 import { RunningCalls } from './input/running-calls.ts'
 import { Peers } from './placement/peers.ts'
+import type { HostAnswers } from './placement/placed-server.ts'
 import { Placement } from './placement/placement.ts'
-import { SessionPlaces } from './placement/session-processes.ts'
+import { SessionPlaces } from './placement/session-places.ts'
 import { CatalogPublisher } from './publish-catalog.ts'
 
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
@@ -52,15 +53,16 @@ export async function createSupervisor(
   const mcpConfig = await load()
   const guardian = stack.use(new Guardian())
   const calls = new RunningCalls()
-  const makeHost = (callback?: ServerRequestCallback): MCPHost => {
+  const makeHost = ({ callback, kinds, capabilities }: HostAnswers): MCPHost => {
     const host = new MCPHost({
       env,
       logger,
       guardian,
       startPolicy: 'best-effort',
       defaultToolTimeoutMs,
+      ...(capabilities === undefined ? {} : { clientCapabilities: capabilities }),
     })
-    if (callback !== undefined) host.registerCallback(callback, ['sampling', 'elicitation'])
+    host.registerCallback(callback, kinds)
     return host
   }
   const inputDeps = { bus, logger, calls, inputTimeoutMs }
@@ -94,6 +96,7 @@ export async function createSupervisor(
       publisher,
       places: new SessionPlaces(maxSessionProcesses),
       makeHost,
+      inputTimeoutMs,
       callbackOf: (session) => (request) =>
         answerServerRequest(inputDeps, { session, server: request.server, request }),
       onDead(supervisor) {

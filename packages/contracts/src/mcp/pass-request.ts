@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEvent, definePassage } from '../contract.ts'
+import { McpClient } from './mcp-client.ts'
 
 /** What is passed on with the `params` of a request of MCP. */
 export const PassHead = z.object({
@@ -10,19 +11,25 @@ export const PassHead = z.object({
   era: z.enum(['legacy', 'modern']),
   /** Whether what the server reports on the way is wanted: `notice`s. */
   progress: z.boolean().optional(),
+  /** The caller, where it keeps a session: it may be asked, and gets log messages. */
+  client: McpClient.optional(),
 })
 export type PassHead = z.infer<typeof PassHead>
 
 /**
  * What comes back with a body: `result` with the server's result; `error` with a JSON-RPC error object;
  * `stored` with the key of a result that is too large for a message; `notice`, after which more comes, with
- * the `params` of a notification; `running`, after which more comes too, when a sign of life was asked for.
+ * the `params` of a notification; `ask`, after which more comes too, with the `params` of a request to the
+ * caller, whose answer goes to `passControl` under `ask`; `running`, after which more comes, when a sign of life
+ * was asked for.
  */
 export const PassReply = z.discriminatedUnion('type', [
   z.object({ type: z.literal('result') }),
-  z.object({ type: z.literal('error') }),
+  /** With its code. */
+  z.object({ type: z.literal('error'), code: z.number().optional() }),
   z.object({ type: z.literal('stored'), key: z.string(), bytes: z.number().int().nonnegative() }),
   z.object({ type: z.literal('notice'), method: z.string() }),
+  z.object({ type: z.literal('ask'), ask: z.string(), method: z.string() }),
   z.object({ type: z.literal('running') }),
 ])
 export type PassReply = z.infer<typeof PassReply>
@@ -37,11 +44,31 @@ export const passRequest = definePassage('mcp.{server}.req', {
   reply: PassReply,
 })
 
+/** The same of the process that one client has of its own: nobody answers while it has none. */
+export const passClientRequest = definePassage('mcp.{server}.{client}.req', {
+  answeredBy: 'one',
+  request: PassHead,
+  reply: PassReply,
+})
+
 /**
  * To whoever runs a request that was passed on; others know nothing of it. `cancel`: it is not wanted any
- * more. `ping`: a sign of life, the reply `running`, is.
+ * more. `ping`: a sign of life, the reply `running`, is. `answer`: what a client said when it was asked. Of a
+ * client by its id: `roots-changed` as it told us; `leave` when its session is over.
  */
 export const passControl = defineEvent('mcp.{server}.ctl', {
   durability: 'live',
-  payload: z.object({ id: z.string(), action: z.enum(['cancel', 'ping']) }),
+  payload: z.discriminatedUnion('action', [
+    z.object({ action: z.enum(['cancel', 'ping']), id: z.string() }),
+    z.object({
+      action: z.literal('answer'),
+      /** Of the question. */
+      ask: z.string(),
+      result: z.looseObject({}).optional(),
+      error: z
+        .looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() })
+        .optional(),
+    }),
+    z.object({ action: z.enum(['roots-changed', 'leave']), client: z.string() }),
+  ]),
 })

@@ -6,6 +6,7 @@ import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gatewayEvents } from '../events.ts'
 import { FakeBus } from './__fixtures__/fake-bus.ts'
+import { noClients } from '../mcp/core/__fixtures__/no-clients.ts'
 import { buildApp } from './app.ts'
 
 const SESSION = 'sessionsessionsession' as SessionId
@@ -48,6 +49,7 @@ beforeEach(async () => {
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       onSocket: quiet,
       passing: new Set(),
+      clients: noClients,
       catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
       models: () => models,
     },

@@ -64,7 +64,7 @@ GET    /ready                              whether it can work
 GET    /metrics                            Prometheus
 `
 
-export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'catalog' | 'passing'> {
+export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'catalog' | 'clients' | 'passing'> {
   readonly operations: OperationsDeps
   readonly models: () => ModelList
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void

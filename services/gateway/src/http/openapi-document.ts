@@ -2,6 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../events.ts'
+import type { Clients } from '../mcp/core/clients.ts'
 import { buildApp } from './app.ts'
 
 /** The description of the HTTP API, as a gateway serves it. Starts nothing. */
@@ -16,6 +17,7 @@ export async function openApiDocument(): Promise<object> {
       draining: AbortSignal.any([]),
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       passing: new Set(),
+      clients: {} as Clients,
       catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
       models: () => ({ providers: [] }),
       onSocket: () => undefined,

@@ -1,9 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bus, Frame } from '@mcp-host/bus'
+import type { Bus, CallOptions, Frame } from '@mcp-host/bus'
 import type { PassHead, PassReply } from '@mcp-host/contracts'
-import { BusError, newEnvelope, passControl, passRequest } from '@mcp-host/contracts'
-import { RpcCode, RpcFault } from './core/rpc.ts'
-import type { Passed, PassedRequest, Upstream } from './core/upstream.ts'
+import {
+  BusError,
+  clientMessage,
+  newEnvelope,
+  passClientRequest,
+  passControl,
+  passRequest,
+  resourceUpdated,
+  WATCH_MS,
+  watchClientResources,
+  watchResources,
+} from '@mcp-host/contracts'
+import type { Params } from './core/rpc.ts'
+import { isObject, RpcCode, RpcFault } from './core/rpc.ts'
+import type {
+  ClientMessage,
+  Passed,
+  PassedRequest,
+  Upstream,
+  WatchRequest,
+} from './core/upstream.ts'
 
 /** After so much silence whoever runs a request is asked for a sign of life, again and again. */
 const PING_MS = 1_500
@@ -13,7 +31,11 @@ const QUIET_MS = 6_000
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
 
-type UpstreamBus = Pick<Bus, 'id' | 'pass' | 'emit' | 'blobs'>
+/** How soon a watch that failed, or was not kept, is tried again. */
+const WATCH_AGAIN_MS = WATCH_MS / 3
+const WATCH_TIMEOUT_MS = 10_000
+
+type UpstreamBus = Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs'>
 
 /** Passes requests on over the bus, to whichever supervisor has the server. */
 export class BusUpstream implements Upstream {
@@ -25,11 +47,21 @@ export class BusUpstream implements Upstream {
   }
 
   async pass(server: string, { params, ...request }: PassedRequest): Promise<Passed> {
-    const { method, era, onNotice } = request
+    const { method, era, onNotice, client, isOwn } = request
     const id = `${this.#bus.id}-${this.#count++}`
-    const head: PassHead = { method, id, era, ...(onNotice && { progress: true }) }
-    const answer = await this.#deliver(server, { head, body: JSON.stringify(params) }, request)
-    if (answer.head.type === 'error') return { type: 'error', json: answer.body }
+    const head: PassHead = {
+      method,
+      id,
+      era,
+      ...(onNotice && { progress: true }),
+      ...(client && { client }),
+    }
+    const process = isOwn === true ? processOf(params, client) : undefined
+    const question = { head, body: JSON.stringify(params), process }
+    const answer = await this.#deliver(server, question, request)
+    if (answer.head.type === 'error') {
+      return { type: 'error', json: answer.body, code: answer.head.code }
+    }
     if (answer.head.type !== 'stored') return { type: 'result', json: answer.body }
     const { key } = answer.head
     try {
@@ -41,17 +73,52 @@ export class BusUpstream implements Upstream {
     }
   }
 
+  answer(ask: string, { result, error }: Readonly<Record<string, unknown>>): void {
+    // It begins with the server that wants it; what was made up means nothing to anybody.
+    const [, server] = /^([A-Za-z0-9_-]+)\.[0-9a-f-]+$/.exec(ask) ?? []
+    if (server === undefined) return
+    const said = { ...(isObject(result) ? { result } : {}), ...(isError(error) ? { error } : {}) }
+    this.#bus.emit(passControl, { server }, { action: 'answer', ask, ...said })
+  }
+
+  tell(server: string, client: string, action: 'roots-changed' | 'leave'): void {
+    this.#bus.emit(passControl, { server }, { action, client })
+  }
+
+  watch(server: string, { uris, client, onUpdated }: WatchRequest): Disposable {
+    const stack = new DisposableStack()
+    stack.use(
+      this.#bus.listen(resourceUpdated, { server }, ({ uri, client: meant }) => {
+        if (meant === client) onUpdated(uri)
+      }),
+    )
+    // Again and again: whoever has the server now may be another.
+    const watch = (): void => void this.#watch(server, uris, client).catch(() => undefined)
+    const again = setInterval(watch, WATCH_AGAIN_MS)
+    stack.defer(() => clearInterval(again))
+    watch()
+    return stack
+  }
+
+  listen(client: string, listener: (message: ClientMessage) => void): Disposable {
+    return this.#bus.listen(clientMessage, { client }, listener)
+  }
+
+  /** Where each client has a process of its own, that of this client; it is started for nobody. */
+  async #watch(server: string, uris: readonly string[], client?: string): Promise<void> {
+    const request = { uris: [...uris] }
+    const options = { envelope: newEnvelope('local'), timeoutMs: WATCH_TIMEOUT_MS }
+    if (client === undefined) await this.#bus.call(watchResources, { server }, request, options)
+    else await this.#bus.call(watchClientResources, { server, client }, request, options)
+  }
+
   /** Asks until somebody takes it; once it was taken, never again. */
-  async #deliver(
-    server: string,
-    question: Question,
-    request: Pick<PassedRequest, 'signal' | 'onNotice'>,
-  ): Promise<Frame<PassReply>> {
+  async #deliver(server: string, question: Question, request: Listener): Promise<Frame<PassReply>> {
     const giveUpAt = performance.now() + PATIENCE_MS
     for (;;) {
       request.signal?.throwIfAborted()
       try {
-        return await this.#ask(server, question, request)
+        return await this.#find(server, question, request)
       } catch (error) {
         request.signal?.throwIfAborted()
         // Nobody was there, so nothing was begun.
@@ -62,23 +129,42 @@ export class BusUpstream implements Upstream {
     }
   }
 
+  /** Asks the caller's own process, where it has one, else anybody who has the server. */
+  async #find(server: string, question: Question, request: Listener): Promise<Frame<PassReply>> {
+    const { process } = question
+    if (process === undefined) return this.#ask(server, question, request)
+    try {
+      return await this.#ask(server, question, request, process.name)
+    } catch (error) {
+      if (BusError.from(error).code !== 'unavailable') throw error
+      if (!process.mayBegin) throw goneState()
+      return this.#ask(server, question, request)
+    }
+  }
+
   async #ask(
     server: string,
     question: Question,
-    { signal, onNotice }: Pick<PassedRequest, 'signal' | 'onNotice'>,
+    { signal, onNotice, onAsk }: Listener,
+    process?: string,
   ): Promise<Frame<PassReply>> {
     const control = (action: 'cancel' | 'ping'): void =>
       this.#bus.emit(passControl, { server }, { id: question.head.id, action })
     const ping = setInterval(() => control('ping'), PING_MS)
-    const answered = this.#bus.pass(passRequest, { server }, question, {
+    const options: PassOptions = {
       // Whoever finds it later than we wait must not begin it.
       envelope: { ...newEnvelope('local'), deadline: Date.now() + QUIET_MS },
       timeoutMs: QUIET_MS,
       onPart({ head, body }) {
         if (head.type === 'notice') onNotice?.(head.method, Buffer.from(body).toString())
-        return head.type === 'notice' || head.type === 'running'
+        if (head.type === 'ask') onAsk?.(head.ask, head.method, Buffer.from(body).toString())
+        return head.type === 'notice' || head.type === 'ask' || head.type === 'running'
       },
-    })
+    }
+    const answered =
+      process === undefined
+        ? this.#bus.pass(passRequest, { server }, question, options)
+        : this.#bus.pass(passClientRequest, { server, client: process }, question, options)
     try {
       if (signal === undefined) return await answered
       const left = Promise.withResolvers<never>()
@@ -111,10 +197,44 @@ export class BusUpstream implements Upstream {
 interface Question {
   readonly head: PassHead
   readonly body: string
+  /** Which one takes it, where the caller has one of its own. */
+  readonly process: OwnProcess | undefined
+}
+
+interface OwnProcess {
+  readonly name: string
+  /** Whether one is begun where there is none. */
+  readonly mayBegin: boolean
+}
+
+type Listener = Pick<PassedRequest, 'signal' | 'onNotice' | 'onAsk'>
+type PassOptions = CallOptions & { readonly onPart: (part: Frame<PassReply>) => boolean }
+
+/** A process of the caller's own: that of its session, or the one that waits for the caller to come back. */
+function processOf(
+  { requestState }: Params,
+  client: PassedRequest['client'],
+): OwnProcess | undefined {
+  if (client !== undefined) return { name: client.id, mayBegin: true }
+  if (typeof requestState !== 'string') return undefined
+  const [, name] = /^mcp-host\.([A-Za-z0-9_-]+)\./.exec(requestState) ?? []
+  return name === undefined ? undefined : { name, mayBegin: false }
+}
+
+function goneState(): RpcFault {
+  const message = 'requestState: is not known, or not any more; begin anew without it'
+  return new RpcFault(RpcCode.invalidParams, message)
+}
+
+function isError(error: unknown): error is { code: number; message: string } {
+  return (
+    isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string'
+  )
 }
 
 /** Why there was no answer, and whether it may be asked again. */
 function toFault(error: unknown, server: string): RpcFault {
+  if (error instanceof RpcFault) return error
   const { code, message } = BusError.from(error)
   if (code === 'deadline') return unknownOutcome(server, 'it went away during the request')
   if (code !== 'unavailable') return new RpcFault(RpcCode.internal, message, { data: { server } })

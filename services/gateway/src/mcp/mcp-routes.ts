@@ -2,17 +2,21 @@ import { Readable } from 'node:stream'
 import type { Bus, CatalogView } from '@mcp-host/bus'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { BusUpstream } from './bus-upstream.ts'
+import type { Clients } from './core/clients.ts'
 import type { McpReply } from './core/endpoint.ts'
 import { McpEndpoint } from './core/endpoint.ts'
-import type { Offer } from './core/offer.ts'
+import type { Mount } from './core/mount.ts'
 import { RpcCode } from './core/rpc.ts'
 import { Mounts } from './mounts.ts'
 
 export interface McpRoutesDeps {
-  readonly bus: Pick<Bus, 'id' | 'pass' | 'emit' | 'blobs'>
+  readonly bus: Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs'>
   readonly catalog: CatalogView
+  readonly clients: Clients
   /** Requests under way, to be waited for. */
   readonly passing: Set<Promise<unknown>>
+  /** Aborts when no more is taken. */
+  readonly draining: AbortSignal
 }
 
 /** Larger requests do not fit into a message of the bus. */
@@ -21,11 +25,12 @@ const MAX_BODY_BYTES = 768 * 1024
 /** The whole catalog, and each server, as one MCP server over Streamable HTTP. */
 export async function addMcpRoutes(
   app: FastifyInstance,
-  { bus, catalog, passing }: McpRoutesDeps,
+  { bus, catalog, clients, passing, draining }: McpRoutesDeps,
 ): Promise<void> {
   const mounts = new Mounts(catalog)
   const endpoint = new McpEndpoint({
     upstream: new BusUpstream(bus),
+    clients,
     serverInfo: { name: 'mcp-host', version: '0.1.0' },
   })
   // What it is decides the endpoint, with errors of its own.
@@ -35,9 +40,9 @@ export async function addMcpRoutes(
   async function answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    offer: Offer | undefined,
+    mount: Mount | undefined,
   ): Promise<FastifyReply> {
-    if (offer === undefined) {
+    if (mount === undefined) {
       const error = { code: RpcCode.invalidRequest, message: 'there is no such MCP server' }
       return reply.code(404).send({ jsonrpc: '2.0', id: null, error })
     }
@@ -56,8 +61,9 @@ export async function addMcpRoutes(
         header: (name) => headers[name] as string | undefined,
         body: Buffer.isBuffer(body) ? body : EMPTY,
         signal: left.signal,
+        closing: draining,
       },
-      offer,
+      mount,
     )
     return send(reply, answered)
   }

@@ -41,7 +41,7 @@ function server(
 }
 
 const listed = (): string[] =>
-  JSON.parse(`{${mounts.all().page('tools', undefined)}}`).tools.map(
+  JSON.parse(`{${mounts.all().offer.page('tools', undefined)}}`).tools.map(
     ({ name }: { name: string }) => name,
   )
 
@@ -49,23 +49,23 @@ test('all servers are there under their names, in order, and each by itself', ()
   put(server('b', ['x']))
   put(server('a', ['x', 'y']))
   expect(listed()).toEqual(['a__x', 'a__y', 'b__x'])
-  expect(mounts.server('a')?.tool('y')).toEqual({ server: 'a', name: 'y' })
-  expect(mounts.server('a')?.tool('a__y')).toBeUndefined()
+  expect(mounts.server('a')?.offer.tool('y')).toEqual({ server: 'a', name: 'y' })
+  expect(mounts.server('a')?.offer.tool('a__y')).toBeUndefined()
   expect(mounts.server('c')).toBeUndefined()
 })
 
 test('what is offered is made once, until what servers list changes', () => {
   put(server('a', ['x']))
-  const offer = mounts.all()
+  const { offer } = mounts.all()
   put({
     kind: 'supervisor',
     id: 'one',
     startedAt: 0,
     servers: { a: { calls: 1, errors: 0, inFlight: 0 } },
   })
-  expect(mounts.all()).toBe(offer)
+  expect(mounts.all().offer).toBe(offer)
   put(server('a', ['x', 'z']))
-  expect(mounts.all()).not.toBe(offer)
+  expect(mounts.all().offer).not.toBe(offer)
   expect(listed()).toEqual(['a__x', 'a__z'])
 })
 
@@ -97,10 +97,21 @@ test('who comes back in time is there for good', () => {
   expect(listed()).toEqual(['a__x'])
 })
 
-test('a server that each session has for itself is not offered to those who have none', () => {
+test('a server that each client has for itself is marked as such', () => {
   put(server('a', ['x'], { scope: 'session' }))
-  expect(listed()).toEqual([])
-  expect(mounts.server('a')).toBeUndefined()
+  put(server('b', ['x']))
+  expect(['a', 'b'].map((each) => mounts.all().offer.isOwn(each))).toEqual([true, false])
+})
+
+test('whoever wants to know is told when what is offered changes, and only then', () => {
+  let changes = 0
+  const listening = mounts.all().onChange(() => void changes++)
+  put(server('a', ['x']))
+  put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {} })
+  expect(changes).toBe(1)
+  listening[Symbol.dispose]()
+  put(server('a', ['y']))
+  expect(changes).toBe(1)
 })
 
 test('500 tools of 50 servers are listed at once', () => {
@@ -113,5 +124,7 @@ test('500 tools of 50 servers are listed at once', () => {
     )
   }
   expect(listed()).toHaveLength(500)
-  expect(mounts.all().page('tools', undefined)).toBe(mounts.all().page('tools', undefined))
+  expect(mounts.all().offer.page('tools', undefined)).toBe(
+    mounts.all().offer.page('tools', undefined),
+  )
 })

@@ -1,7 +1,9 @@
 import type { CatalogView } from '@mcp-host/bus'
+import { Listeners } from '@mcp-host/bus'
 import type { ServerEntry } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 import type { Offering } from './core/offer.ts'
+import type { Mount } from './core/mount.ts'
 import { Offer } from './core/offer.ts'
 
 /** What a server listed last counts for so long after it went away: it may only be on its way to another supervisor. */
@@ -14,6 +16,7 @@ export class Mounts {
   /** The entry of each server when it was ready last, and until when it counts. */
   readonly #known = new Map<string, { readonly entry: ServerEntry; readonly until: number }>()
   readonly #offers = new Map<string, Offer>()
+  readonly #changes = new Listeners()
   /** When the first of them ends. */
   #nextEnd = Infinity
   /** What the offers are made of. */
@@ -27,20 +30,30 @@ export class Mounts {
   }
 
   /** All servers, what they offer under `server__name`. */
-  all(): Offer {
-    return this.#offer('', (entries) => {
+  all(): Mount {
+    return this.#mount('', (entries) => {
       return new Offer(entries.map(toOffering), ({ server, name }) => `${server}__${name}`)
     })
   }
 
   /** One server under its own names; `undefined` when there is none. */
-  server(name: string): Offer | undefined {
+  server(name: string): Mount | undefined {
     this.#refresh()
     if (!this.#known.has(name)) return undefined
-    return this.#offer(name, (entries) => {
+    return this.#mount(name, (entries) => {
       const own = entries.filter(({ server }) => server === name)
       return new Offer(own.map(toOffering), (place) => place.name)
     })
+  }
+
+  #mount(key: string, make: (entries: readonly ServerEntry[]) => Offer): Mount {
+    const offer = (): Offer => this.#offer(key, make)
+    return {
+      get offer() {
+        return offer()
+      },
+      onChange: (listener) => this.#changes.add(listener),
+    }
   }
 
   #offer(key: string, make: (entries: readonly ServerEntry[]) => Offer): Offer {
@@ -66,9 +79,7 @@ export class Mounts {
       }
     }
     for (const view of views) {
-      // Those of sessions need one, which nobody has here.
-      const isShared = view.entry.scope !== 'session'
-      if (view.state === 'ready' && isShared)
+      if (view.state === 'ready')
         this.#known.set(view.server, { entry: view.entry, until: Infinity })
     }
     const sorted = Array.from(this.#known.values()).toSorted((one, other) =>
@@ -81,11 +92,13 @@ export class Mounts {
     if (state === this.#state) return
     this.#state = state
     this.#offers.clear()
+    this.#changes.call()
   }
 }
 
-function toOffering({ server, ...entry }: ServerEntry): Offering {
+function toOffering({ server, scope, ...entry }: ServerEntry): Offering {
   const { tools, prompts = [], resources = [], resourceTemplates = [] } = entry
   const { capabilities, instructions } = entry
-  return { server, capabilities, instructions, tools, prompts, resources, resourceTemplates }
+  const isOwn = scope === 'session'
+  return { server, isOwn, capabilities, instructions, tools, prompts, resources, resourceTemplates }
 }

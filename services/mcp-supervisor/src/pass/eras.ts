@@ -1,4 +1,4 @@
-import type { Envelope, PassHead } from '@mcp-host/contracts'
+import type { Envelope, McpClient, PassHead } from '@mcp-host/contracts'
 
 export type Era = PassHead['era']
 
@@ -13,20 +13,34 @@ const ENVELOPE_KEYS = new Set(
     (key) => `io.modelcontextprotocol/${key}`,
   ),
 )
+export const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
+export const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
 /** Results that may be kept for a while, which must say so from 2026-07-28 on. */
 const CACHEABLE = new Set(['resources/read'])
 
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
-/** The `_meta` that goes with a request: the caller's, as far as the server knows it, and the trace. */
-export function metaFor(params: Json, { caller, server }: Eras, { traceparent }: Envelope): Json {
+/**
+ * The `_meta` that goes with a request: the caller's, as far as the server knows it, and the trace. A newer
+ * server is told with it what an older client with a session said before.
+ */
+export function metaFor(
+  params: Json,
+  { caller, server }: Eras,
+  { traceparent }: Envelope,
+  client?: McpClient,
+): Json {
   const given = isObject(params['_meta']) ? params['_meta'] : {}
   const isKnown = caller === 'modern' && server === 'modern'
   const kept = Object.entries(given).filter(
     ([key]) => key !== 'progressToken' && (isKnown || !ENVELOPE_KEYS.has(key)),
   )
-  return { traceparent, ...Object.fromEntries(kept) }
+  const said = { traceparent, ...Object.fromEntries(kept) }
+  if (client === undefined || server === 'legacy') return said
+  const { capabilities, logLevel } = client
+  const level = logLevel === undefined ? {} : { [LOG_LEVEL_KEY]: logLevel }
+  return { ...said, [CAPABILITIES_KEY]: capabilities, ...level }
 }
 
 /** A result as a caller of its era must find it. */

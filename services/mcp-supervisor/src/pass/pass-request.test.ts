@@ -1,9 +1,11 @@
+import type { McpClient } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import type { ForwardOptions } from 'mcp-host'
 import { ProtocolError, ServerUnavailableError, TimeoutError, ValidationError } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
 import type { Era } from './eras.ts'
 import type { Answer, PassRequestDeps } from './pass-request.ts'
+import { ClientRefusal } from './client-questions.ts'
 import { passRequest } from './pass-request.ts'
 
 interface Forwarded {
@@ -27,12 +29,13 @@ const envelope = newEnvelope('ann')
 
 async function pass(
   method: string,
-  params: unknown,
-  { caller = 'legacy', server = 'legacy', progress = false }: Partial<Eras> = {},
+  params: Readonly<Record<string, unknown>>,
+  { caller = 'legacy', server = 'legacy', progress = false, client, ask }: Partial<Eras> = {},
 ): Promise<Answer> {
   const deps: PassRequestDeps = {
     server: 's',
     era: server,
+    ...(ask === undefined ? {} : { ask }),
     host: {
       async forward(_, asked, given, options = {}) {
         forwarded.push({ method: asked, params: given, options })
@@ -49,15 +52,17 @@ async function pass(
       },
     } as unknown as PassRequestDeps['bus'],
   }
-  const head = { method, id: 'i', era: caller, progress }
-  const body = new TextEncoder().encode(JSON.stringify(params))
-  return passRequest(deps, { head, body, envelope }, (part, said) => void told.push([part, said]))
+  const own = client === undefined ? {} : { client }
+  const head = { method, id: 'i', era: caller, progress, ...own }
+  return passRequest(deps, { head, params, envelope }, (part, said) => void told.push([part, said]))
 }
 
 interface Eras {
   readonly caller: Era
   readonly server: Era
   readonly progress: boolean
+  readonly client: McpClient
+  readonly ask: NonNullable<PassRequestDeps['ask']>
 }
 
 const json = ({ body }: Answer): unknown =>
@@ -119,9 +124,11 @@ test('progress is told where it is wanted', async () => {
     options.onProgress?.({ progress: 1, total: 2 })
     return {}
   }
-  await pass('tools/call', {})
-  expect(told).toEqual([])
+  const params = { _meta: { progressToken: 1 } }
+  await pass('tools/call', params)
   await pass('tools/call', {}, { progress: true })
+  expect(told).toEqual([])
+  await pass('tools/call', params, { progress: true })
   const notice = { type: 'notice', method: 'notifications/progress' }
   expect(told).toEqual([[notice, '{"progress":1,"total":2}']])
 })
@@ -159,7 +166,7 @@ test.each<[string, Error, number, object]>([
     throw error
   }
   const passed = await pass('tools/call', {})
-  expect(passed.head).toEqual({ type: 'error' })
+  expect(passed.head).toEqual({ type: 'error', code })
   expect(json(passed)).toMatchObject({ code, message: error.message, data })
 })
 
@@ -200,11 +207,99 @@ test('an error that is too deep to be written is told without what makes it so',
     throw error
   }
   const passed = await pass('tools/call', {})
-  expect([passed.head, json(passed)]).toEqual([{ type: 'error' }, { code: 7, message: 'no' }])
+  expect([passed.head, json(passed)]).toEqual([
+    { type: 'error', code: 7 },
+    { code: 7, message: 'no' },
+  ])
 })
 
 test('only a newer caller is handed what a server asks for', async () => {
   await pass('tools/call', {})
   await pass('tools/call', {}, { caller: 'modern' })
   expect(forwarded.map(({ options }) => options.allowInputRequired)).toEqual([false, true])
+})
+
+const capabilities = { roots: {}, elicitation: {} }
+
+test.each<[Era, McpClient['logLevel'], object]>([
+  ['modern', undefined, { [`${KEY}/clientCapabilities`]: capabilities }],
+  [
+    'modern',
+    'error',
+    { [`${KEY}/clientCapabilities`]: capabilities, [`${KEY}/logLevel`]: 'error' },
+  ],
+  ['legacy', 'error', {}],
+])(
+  'what a %s server is told of an older client with a session',
+  async (server, level, expected) => {
+    const logLevel = level === undefined ? {} : { logLevel: level }
+    const client = { id: 'p', capabilities, ...logLevel }
+    // What it says of itself with the request is not what it said when it began.
+    await pass('tools/call', { _meta: { own: 1, ...said } }, { server, client })
+    const { traceparent } = envelope
+    expect(forwarded[0]?.options.meta).toStrictEqual({ traceparent, own: 1, ...expected })
+  },
+)
+
+/** What a newer server says that asks for input. */
+const inputRequired = (inputRequests: object, more: object = {}): object => ({
+  resultType: 'input_required',
+  inputRequests,
+  ...more,
+})
+
+test('an older caller is asked for all that a newer server wants, until that has a result', async () => {
+  const form = { message: 'who?', requestedSchema: {} }
+  const both = { who: { method: 'elicitation/create', params: form }, r: { method: 'roots/list' } }
+  const results = [
+    inputRequired(both, { requestState: 'first' }),
+    inputRequired({ s: { method: 'sampling/createMessage', params: {} } }),
+    { resultType: 'complete', done: 1 },
+  ]
+  answer = () => results[forwarded.length - 1]
+  const asked: unknown[] = []
+  const ask = async (...question: unknown[]): Promise<unknown> => ({ n: asked.push(question) })
+  const params = { name: 't', arguments: { a: 1 } }
+  const passed = await pass('tools/call', params, { server: 'modern', ask })
+  expect(json(passed)).toEqual({ done: 1 })
+  expect(asked).toEqual([
+    ['elicitation/create', form],
+    ['roots/list', undefined],
+    ['sampling/createMessage', {}],
+  ])
+  expect(forwarded.map((each) => each.params)).toStrictEqual([
+    params,
+    { ...params, requestState: 'first', inputResponses: { who: { n: 1 }, r: { n: 2 } } },
+    { ...params, inputResponses: { s: { n: 3 } } },
+  ])
+  // Each can be ended by the id of the request, and may ask again.
+  const options = { requestId: 'i', allowInputRequired: true }
+  expect(forwarded).toMatchObject([{ options }, { options }, { options }])
+})
+
+test('a newer caller gets what a newer server asks for as it is', async () => {
+  const asks = inputRequired({ r: { method: 'roots/list' } }, { requestState: 'x' })
+  answer = () => asks
+  const ask = (): Promise<unknown> => Promise.reject(new Error('asked'))
+  const passed = await pass('tools/call', {}, { caller: 'modern', server: 'modern', ask })
+  expect(json(passed)).toEqual(asks)
+  expect(forwarded).toHaveLength(1)
+})
+
+test('a server that asks an older caller without end is given up', async () => {
+  answer = () => inputRequired({ r: { method: 'roots/list' } })
+  let count = 0
+  const ask = async (): Promise<unknown> => ({ n: ++count })
+  const passed = await pass('tools/call', {}, { server: 'modern', ask })
+  expect(passed.head).toEqual({ type: 'error', code: -32_603 })
+  expect(count).toBe(10)
+})
+
+test('what an older caller refuses to a newer server is the answer', async () => {
+  answer = () => inputRequired({ r: { method: 'roots/list' } })
+  const refusal = { code: -32_601, message: 'no roots', data: { why: 1 } }
+  const ask = (): Promise<unknown> => Promise.reject(new ClientRefusal(refusal))
+  const passed = await pass('tools/call', {}, { server: 'modern', ask })
+  expect([passed.head, json(passed)]).toEqual([{ type: 'error', code: -32_601 }, refusal])
+  expect(forwarded).toHaveLength(1)
 })

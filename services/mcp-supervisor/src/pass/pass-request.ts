@@ -6,10 +6,16 @@ import { ValidationError } from 'mcp-host'
 import { brief } from '../brief.ts'
 import { MAX_INLINE_BYTES, MAX_RESULT_BYTES } from '../handlers/call-result.ts'
 import { encodeResult } from '../handlers/encode-result.ts'
-import type { Era } from './eras.ts'
+import type { Tell } from './client-questions.ts'
+import { ClientRefusal } from './client-questions.ts'
+import type { Era, Json } from './eras.ts'
 import { isObject, metaFor, resultFor } from './eras.ts'
 import type { RpcFailure } from './rpc-failure.ts'
 import { toRpcFailure } from './rpc-failure.ts'
+
+/** A server that asks for input this often in one request does not come to an end. */
+const MAX_INPUT_ROUNDS = 10
+const INTERNAL_ERROR = -32_603
 
 export interface PassRequestDeps {
   readonly bus: Pick<Bus, 'blobs'>
@@ -17,72 +23,106 @@ export interface PassRequestDeps {
   readonly server: string
   /** Which era it speaks. */
   readonly era: Era
+  /** Asks the caller on the way, where that is possible. */
+  readonly ask?: (method: string, params: unknown) => Promise<unknown>
 }
 
-export interface Question {
+export interface PassedRequest {
   readonly head: PassHead
-  readonly body: Uint8Array
+  readonly params: Json
   readonly envelope: Envelope
 }
-
-/** Sends an answer before the last. */
-export type Tell = (part: PassReply, body: string) => void
 
 export interface Answer {
   readonly head: PassReply
   readonly body: Uint8Array | string
 }
 
-const text = new TextDecoder()
-
 /** Runs a request of another MCP client. What goes wrong is an answer too. */
 export async function passRequest(
   deps: PassRequestDeps,
-  question: Question,
+  request: PassedRequest,
   tell: Tell,
 ): Promise<Answer> {
   try {
-    return await toAnswer(deps, await run(deps, question, tell))
+    return await toAnswer(deps, await run(deps, request, tell))
   } catch (error) {
-    const { method } = question.head
+    const { method } = request.head
     // The model that called it can do better; an error of the protocol it would not see.
     if (method === 'tools/call' && error instanceof ValidationError && error.issues.length > 0) {
       const content = [{ type: 'text', text: brief(error.message) }]
-      const eras = { caller: question.head.era, server: 'legacy' } as const
+      const eras = { caller: request.head.era, server: 'legacy' } as const
       const result = resultFor(method, { content, isError: true }, eras)
       return { head: { type: 'result' }, body: JSON.stringify(result) }
     }
-    return { head: { type: 'error' }, body: toJson(toRpcFailure(error)) }
+    return toError(toRpcFailure(error))
   }
 }
 
-/** What a server put into it may be too deep to be written again. */
-function toJson({ code, message, data }: RpcFailure): string {
+export function toError({ code, message, data }: RpcFailure): Answer {
+  const head = { type: 'error', code } as const
   try {
-    return JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
+    return {
+      head,
+      body: JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }),
+    }
   } catch {
-    return JSON.stringify({ code, message })
+    // What a server put into it may be too deep to be written again.
+    return { head, body: JSON.stringify({ code, message }) }
   }
 }
 
 async function run(
-  { host, server, era }: PassRequestDeps,
-  { head, body, envelope }: Question,
+  { host, server, era, ask }: PassRequestDeps,
+  { head, params, envelope }: PassedRequest,
   tell: Tell,
 ): Promise<object> {
-  const { method, progress = false } = head
-  const params: unknown = JSON.parse(text.decode(body))
-  if (!isObject(params)) throw new Error('params are no object')
+  const { method, progress = false, client } = head
   const eras = { caller: head.era, server: era }
   const notice = { type: 'notice', method: 'notifications/progress' } as const
-  const result = await host.forward(server, method, params, {
-    requestId: head.id,
-    meta: metaFor(params, eras, envelope),
-    // An older caller cannot be asked: the server is answered here, as far as we can.
-    allowInputRequired: head.era === 'modern',
-    ...(progress ? { onProgress: (each) => tell(notice, JSON.stringify(each)) } : {}),
-  })
+  const wantsProgress = progress && isObject(params['_meta']) && 'progressToken' in params['_meta']
+  const forward = (given: Json): Promise<unknown> =>
+    host.forward(server, method, given, {
+      requestId: head.id,
+      meta: metaFor(params, eras, envelope, client),
+      // An older caller without a session cannot be asked: the server is answered here, as far as we can.
+      allowInputRequired: head.era === 'modern' || ask !== undefined,
+      ...(wantsProgress ? { onProgress: (each) => tell(notice, JSON.stringify(each)) } : {}),
+    })
+  let result = await forward(params)
+  if (head.era === 'legacy' && ask !== undefined) {
+    for (let round = 0; isInputRequired(result); round++) {
+      if (round === MAX_INPUT_ROUNDS) {
+        const message = 'the server asks for input without end'
+        throw new ClientRefusal({ code: INTERNAL_ERROR, message })
+      }
+      const { requestState, inputRequests } = result
+      const inputResponses = await answers(inputRequests, ask)
+      result = await forward({
+        ...params,
+        ...(requestState === undefined ? {} : { requestState }),
+        inputResponses,
+      })
+    }
+  }
   return resultFor(method, result as object, eras)
+}
+
+function isInputRequired(result: unknown): result is Json {
+  return isObject(result) && result['resultType'] === 'input_required'
+}
+
+/** What the caller says to all that a server of 2026-07-28 asks for. */
+async function answers(
+  inputRequests: unknown,
+  ask: NonNullable<PassRequestDeps['ask']>,
+): Promise<Json> {
+  const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
+  const said = asked.map(async ([key, question]) => {
+    const { method, params } = isObject(question) ? question : {}
+    return [key, await ask(String(method), params)] as const
+  })
+  return Object.fromEntries(await Promise.all(said))
 }
 
 /** The answer, by way of the object store when it is too large for a message. */

@@ -2,6 +2,7 @@ import { BusError } from '@mcp-host/contracts'
 import type { McpHostErrorCode } from 'mcp-host'
 import { McpHostError, ProtocolError, ServerUnavailableError, ValidationError } from 'mcp-host'
 import { brief } from '../brief.ts'
+import { ClientRefusal } from './client-questions.ts'
 
 /** An error of JSON-RPC. */
 export interface RpcFailure {
@@ -26,9 +27,16 @@ const CODES: Readonly<Record<McpHostErrorCode, number>> = {
   'tool-execution': INTERNAL_ERROR,
 }
 
+export function invalidParams(message: string): RpcFailure {
+  return { code: INVALID_PARAMS, message }
+}
+
 /** A failure as the caller reads it: that of the server as it is, else ours with what to do about it. */
 export function toRpcFailure(error: unknown): RpcFailure {
   if (error instanceof ProtocolError && error.rpcError !== undefined) return error.rpcError
+  if (error instanceof ClientRefusal) {
+    return { code: error.code, message: error.message, data: error.data }
+  }
   if (!(error instanceof McpHostError)) {
     return { code: INTERNAL_ERROR, message: BusError.from(error).message }
   }

@@ -37,7 +37,7 @@ test('a call that is cancelled while its server starts ends at once, and never r
   const deps = { bus, logger, events, calls: new RunningCalls() }
   const name = 'it' as ServerName
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
-  const server = new HostedServer(deps, host, name, config, quiet)
+  const server = new HostedServer(deps, host, { name, config })
   const request = {
     session: 'session' as SessionId,
     call: 'session-0-0' as ToolCallId,

@@ -1,15 +1,27 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
-import { BusError, passControl, passRequest, runTool } from '@mcp-host/contracts'
+import {
+  BusError,
+  clientMessage,
+  passClientRequest,
+  passControl,
+  passRequest,
+  resourceUpdated,
+  runTool,
+  watchClientResources,
+  watchResources,
+} from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
 import { startToolCall } from '../handlers/run-tool.ts'
 import type { RunningCalls } from '../input/running-calls.ts'
+import type { Tell } from '../pass/client-questions.ts'
 import type { Era } from '../pass/eras.ts'
-import type { Answer, Question, Tell } from '../pass/pass-request.ts'
-import { passRequest as runPassed } from '../pass/pass-request.ts'
+import type { Answer } from '../pass/pass-request.ts'
+import type { PassedQuestion, PassedRequests } from '../pass/passed-requests.ts'
+import { WatchedResources } from '../pass/watched-resources.ts'
 
 export interface HostedServerDeps {
   readonly bus: Bus
@@ -18,32 +30,43 @@ export interface HostedServerDeps {
   readonly calls: RunningCalls
 }
 
+export interface HostedServerOptions {
+  readonly name: ServerName
+  readonly config: ServerConfig
+  /** Gets every state. */
+  readonly onChange?: (snapshot: ServerSnapshot) => void
+  /** The requests of MCP clients, where they may come; the host's callback is theirs. */
+  readonly passed?: PassedRequests
+  /** Whom it serves alone, as the bus calls that client. */
+  readonly client?: string
+  /** That client's session is over. */
+  readonly onLeave?: () => void
+}
+
 /** One MCP server in a host of its own, so that servers can come and go one by one. */
 export class HostedServer implements AsyncDisposable {
   readonly name: ServerName
   readonly #deps: HostedServerDeps
   readonly #host: MCPHost
+  readonly #options: HostedServerOptions
+  readonly #watched: WatchedResources
   readonly #running = new Set<Promise<void>>()
-  /** Requests of other MCP clients by their ids; called, each gives a sign of life. */
-  readonly #passed = new Map<string, () => void>()
   /** Which it speaks, as far as known. */
   #era: Era = 'legacy'
+  #isStarted = false
   readonly #closing = new AbortController()
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
   readonly #followed: Promise<void>
-  readonly #control: Disposable
+  /** Until its end: also while it takes no more, those under way are asked for. */
+  readonly #listening: DisposableStack
 
-  /** Starts it; a failure shows in its state. `onChange` gets every state. */
-  constructor(
-    deps: HostedServerDeps,
-    host: MCPHost,
-    name: ServerName,
-    config: ServerConfig,
-    onChange: (snapshot: ServerSnapshot) => void,
-  ) {
+  /** Starts it; a failure shows in its state. */
+  constructor(deps: HostedServerDeps, host: MCPHost, options: HostedServerOptions) {
+    const { name, config, onChange = ignore } = options
     this.#deps = deps
     this.#host = host
+    this.#options = options
     this.name = name
     // The other servers are not in this host: the placement waits for them.
     const { dependencies: _, ...alone } = config
@@ -52,11 +75,8 @@ export class HostedServer implements AsyncDisposable {
       deps.logger.error(fields, 'could not start a server')
     })
     this.#followed = this.#follow(onChange)
-    // Until its end: also while it takes no more, those under way are asked for.
-    this.#control = deps.bus.listen(passControl, { server: name }, ({ id, action }) => {
-      if (action === 'cancel') this.#host.abort(id)
-      else this.#passed.get(id)?.()
-    })
+    this.#watched = new WatchedResources(host, name)
+    this.#listening = this.#listen()
   }
 
   /** As it is now; `onChange` may hear of it a little later. */
@@ -92,35 +112,72 @@ export class HostedServer implements AsyncDisposable {
     stack.use(
       bus.servePassage(passRequest, params, async (question, tell) => {
         check()
-        return this.#pass(question, tell)
+        return this.pass(question, tell)
+      }),
+    )
+    stack.use(
+      bus.serve(watchResources, params, async ({ request }) => {
+        check()
+        return this.watch(request.uris)
       }),
     )
     return stack
   }
 
+  /** Answers its only client by name until the server ends; each request uses the process. */
+  serveClient(client: string, use: <T>(run: (server: HostedServer) => T) => T): void {
+    const { bus } = this.#deps
+    const params = { server: this.name, client }
+    this.#listening.use(
+      bus.servePassage(passClientRequest, params, (question, tell) =>
+        use((server) => server.pass(question, tell)),
+      ),
+    )
+    this.#listening.use(
+      bus.serve(watchClientResources, params, ({ request }) =>
+        use((server) => server.watch(request.uris)),
+      ),
+    )
+  }
+
   /** Runs a request of another MCP client; what goes wrong is an answer too. */
-  async #pass(question: Question, tell: Tell): Promise<Answer> {
-    const { id, method } = question.head
+  pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
+    return this.#counted(this.#pass(question, tell))
+  }
+
+  async #pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
     const { events } = this.#deps
-    const isCall = method === 'tools/call'
+    const { passed } = this.#options
+    if (passed === undefined) throw new Error('it takes no requests of MCP clients')
+    const isCall = question.head.method === 'tools/call'
     const begin = performance.now()
     if (isCall) events.callStarted()
-    const deps = { bus: this.#deps.bus, host: this.#host, server: this.name, era: this.#era }
-    const passed = runPassed(deps, question, tell)
-    const end = passed.then(ignore, ignore)
-    this.#running.add(end)
-    this.#passed.set(id, () => tell({ type: 'running' }, ''))
     let outcome: 'ok' | 'error' = 'error'
     try {
-      const answer = await passed
+      if (!this.#isStarted) await this.#started
+      const track = (work: Promise<unknown>): void => void this.#counted(work)
+      const to = { host: this.#host, era: this.#era, track, watched: this.#watched }
+      const answer = await passed.run(to, question, tell)
       if (answer.head.type !== 'error') outcome = 'ok'
       return answer
     } finally {
-      this.#running.delete(end)
-      this.#passed.delete(id)
       const durationMs = performance.now() - begin
       if (isCall) events.callEnded({ server: this.name, outcome, durationMs })
     }
+  }
+
+  /** Tells of changes of these resources for a while. */
+  async watch(uris: readonly string[]): Promise<object> {
+    await this.#started
+    await this.#counted(this.#watched.watch(uris))
+    return {}
+  }
+
+  /** As work under way. */
+  #counted<T>(work: Promise<T>): Promise<T> {
+    const end = work.then(ignore, ignore)
+    this.#running.add(end)
+    return work.finally(() => this.#running.delete(end))
   }
 
   /** Takes a call, which waits until the server has started. */
@@ -150,22 +207,78 @@ export class HostedServer implements AsyncDisposable {
 
   /** Resolves when all calls that were taken have ended. */
   async drained(): Promise<void> {
-    await Promise.all(this.#running)
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  /** Ends the requests that wait for their callers: who stops need not wait, too. */
+  abandon(): void {
+    this.#options.passed?.abandon({ host: this.#host })
   }
 
   /** Ends the server; calls under way fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
+    this.abandon()
     await this.#host.shutdown()
     this.#closed.abort()
     await this.#followed
     await this.drained()
-    this.#control[Symbol.dispose]()
+    this.#listening.dispose()
+  }
+
+  #listen(): DisposableStack {
+    const { bus } = this.#deps
+    const { name: server, passed, client, onLeave } = this.#options
+    const stack = new DisposableStack()
+    stack.use(this.#watched)
+    if (passed === undefined) return stack
+    const host = this.#host
+    stack.use(
+      bus.listen(passControl, { server }, (control) => {
+        switch (control.action) {
+          case 'cancel':
+            return passed.cancel({ host }, control.id)
+          case 'ping':
+            return passed.ping(control.id)
+          case 'answer':
+            return passed.answer(control.ask, control)
+          case 'roots-changed':
+            // One that is not there asks when it is.
+            if (control.client === client) void host.rootsChanged(server).catch(ignore)
+            return undefined
+          case 'leave':
+            if (control.client === client) onLeave?.()
+            return undefined
+          default:
+            return control satisfies never
+        }
+      }),
+    )
+    const { signal } = this.#closed
+    const own = client === undefined ? {} : { client }
+    host.on(
+      'resource-updated',
+      ({ uri }) => bus.emit(resourceUpdated, { server }, { uri, ...own }),
+      {
+        signal,
+      },
+    )
+    if (client === undefined) return stack
+    host.on(
+      'elicitation-complete',
+      ({ elicitationId }) => {
+        const method = 'notifications/elicitation/complete'
+        bus.emit(clientMessage, { client }, { server, method, params: { elicitationId } })
+      },
+      { signal },
+    )
+    return stack
   }
 
   async #follow(onChange: (snapshot: ServerSnapshot) => void): Promise<void> {
     for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
       this.#era = snapshot.era ?? this.#era
+      this.#isStarted ||= snapshot.state === 'ready'
       onChange(snapshot)
     }
   }

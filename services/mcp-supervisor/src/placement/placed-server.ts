@@ -1,8 +1,15 @@
 import type { Lease, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerEntry, ServerName, SessionId } from '@mcp-host/contracts'
-import { BusError, runTool, viewServers } from '@mcp-host/contracts'
-import type { MCPHost, ServerConfig, ServerRequestCallback, ServerSnapshot } from 'mcp-host'
+import { BusError, viewServers } from '@mcp-host/contracts'
+import type {
+  MCPHost,
+  ServerConfig,
+  ServerRequestCallback,
+  ServerRequestKind,
+  ServerSnapshot,
+} from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
+import { PassedRequests } from '../pass/passed-requests.ts'
 import type { CatalogPublisher } from '../publish-catalog.ts'
 import { defaultPlacement, toEntry } from '../publish-catalog.ts'
 import { CallStats } from './call-stats.ts'
@@ -11,10 +18,9 @@ import { HostedServer } from './hosted-server.ts'
 import type { ObtainLeaseDeps } from './obtain-lease.ts'
 import { obtainLease } from './obtain-lease.ts'
 import { pause } from './pause.ts'
-import type { SessionPlaces } from './session-processes.ts'
-import { SessionProcesses } from './session-processes.ts'
+import type { SessionPlaces } from './session-places.ts'
+import { ProcessesOfSessions } from './processes-of-sessions.ts'
 
-const DEFAULT_IDLE_MS = 300_000
 /** Whoever waits for longer for another server is shown as unavailable. */
 const DEPENDENCY_PATIENCE_MS = 10_000
 /** When tools could not be discovered. */
@@ -23,10 +29,19 @@ const DISCOVER_AGAIN_MS = 30_000
 export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
   readonly places: SessionPlaces
-  /** A host for one server, which may ask for input where there is a callback. */
-  readonly makeHost: (callback?: ServerRequestCallback) => MCPHost
+  readonly makeHost: (answers: HostAnswers) => MCPHost
+  /** How long a client may take to answer. */
+  readonly inputTimeoutMs: number
   /** Asks the user, or a model, of a session. */
   readonly callbackOf: (session: SessionId) => ServerRequestCallback
+}
+
+/** What is answered of what a server asks. */
+export interface HostAnswers {
+  readonly callback: ServerRequestCallback
+  readonly kinds: readonly ServerRequestKind[]
+  /** Of the client that answers; else all of the kinds can be asked for in every way. */
+  readonly capabilities?: object
 }
 
 /** What this supervisor does about one configured server, from its start until it is disposed. */
@@ -36,7 +51,7 @@ export class PlacedServer implements AsyncDisposable {
   readonly #deps: PlacementDeps
   readonly #stats = new CallStats()
   readonly #stop = new AbortController()
-  readonly #sessions: SessionProcesses | undefined
+  readonly #sessions: ProcessesOfSessions | undefined
   readonly #ended: Promise<void>
   #hosted: HostedServer | undefined
   #rediscover = new AbortController()
@@ -45,7 +60,9 @@ export class PlacedServer implements AsyncDisposable {
     this.name = name
     this.config = config
     this.#deps = { ...deps, events: counted(deps.events, this.#stats) }
-    if (config.scope === 'session') this.#sessions = this.#sessionProcesses()
+    if (config.scope === 'session') {
+      this.#sessions = new ProcessesOfSessions(this.#deps, name, config)
+    }
     this.#ended = this.#run().catch((err: unknown) => {
       // The only way out.
       if (this.#stop.signal.aborted) return
@@ -157,11 +174,9 @@ export class PlacedServer implements AsyncDisposable {
   }
 
   /** Any replica runs its sessions' processes; one of them tells what tools there are. */
-  async #runSessions(sessions: SessionProcesses): Promise<void> {
+  async #runSessions(sessions: ProcessesOfSessions): Promise<void> {
     const { signal } = this.#stop
-    const queue = this.#deps.bus.serve(runTool, { server: this.name }, (served) =>
-      sessions.run(served),
-    )
+    const queue = sessions.serve()
     try {
       for (;;) {
         await using lease = await obtainLease(this.#deps, `server.${this.name}`, {
@@ -187,11 +202,13 @@ export class PlacedServer implements AsyncDisposable {
     const hosted = new HostedServer(
       this.#deps,
       // Some servers list other tools to those that answer what they ask.
-      this.#deps.makeHost(refuse),
-      this.name,
-      this.config,
-      (snapshot) => {
-        if (snapshot.state === 'starting') this.#publish(snapshot)
+      this.#deps.makeHost({ callback: refuse, kinds: ['sampling', 'elicitation'] }),
+      {
+        name: this.name,
+        config: this.config,
+        onChange: (snapshot) => {
+          if (snapshot.state === 'starting') this.#publish(snapshot)
+        },
       },
     )
     try {
@@ -209,16 +226,19 @@ export class PlacedServer implements AsyncDisposable {
   }
 
   #begin(onChange: () => void = () => undefined): HostedServer {
-    const hosted = new HostedServer(
-      this.#deps,
-      this.#deps.makeHost(),
-      this.name,
-      this.config,
-      (snapshot) => {
+    const { bus, inputTimeoutMs, makeHost } = this.#deps
+    const passed = new PassedRequests({ bus, server: this.name, inputTimeoutMs })
+    // All share it, so it may ask nobody.
+    const host = makeHost({ callback: passed.callback, kinds: ['log'] })
+    const hosted = new HostedServer(this.#deps, host, {
+      name: this.name,
+      config: this.config,
+      passed,
+      onChange: (snapshot) => {
         this.#publish(snapshot)
         onChange()
       },
-    )
+    })
     this.#hosted = hosted
     return hosted
   }
@@ -287,30 +307,6 @@ export class PlacedServer implements AsyncDisposable {
     return (view?.instances ?? []).some(
       ({ entry }) => entry.state === 'ready' && entry.supervisor !== bus.id,
     )
-  }
-
-  #sessionProcesses(): SessionProcesses {
-    const { bus, peers, places, logger, makeHost, callbackOf } = this.#deps
-    const deps = {
-      bus,
-      peers,
-      places,
-      idleTimeoutMs: this.config.idleTimeoutMs ?? DEFAULT_IDLE_MS,
-      start: (session: SessionId) =>
-        new HostedServer(
-          this.#deps,
-          makeHost(callbackOf(session)),
-          this.name,
-          this.config,
-          () => undefined,
-        ),
-      warn: (err: unknown) =>
-        logger.warn(
-          { component: 'placement', action: 'session', server: this.name, err },
-          'trouble',
-        ),
-    }
-    return new SessionProcesses(deps, this.name)
   }
 
   #logLease({ key, revision }: Lease): void {

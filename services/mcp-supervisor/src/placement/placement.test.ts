@@ -35,6 +35,7 @@ function makeHost(): MCPHost {
       running.push(url)
     },
     getTools: () => [],
+    on: () => undefined,
     // eslint-disable-next-line require-yield -- nothing changes
     async *serverChanges() {
       return

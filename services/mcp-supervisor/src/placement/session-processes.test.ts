@@ -4,7 +4,8 @@ import { newEnvelope } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { HostedServer } from './hosted-server.ts'
 import type { Peers } from './peers.ts'
-import { SessionPlaces, SessionProcesses } from './session-processes.ts'
+import { SessionPlaces } from './session-places.ts'
+import { SessionProcesses } from './session-processes.ts'
 
 const IDLE_MS = 1_000
 
@@ -116,6 +117,7 @@ function startProcess(session: SessionId): HostedServer {
       process.inFlight++
       return { supervisor: 'us' }
     },
+    abandon: () => undefined,
     drained: () => (process.inFlight === 0 ? Promise.resolve() : done.promise),
     get inFlight() {
       return process.inFlight

@@ -168,7 +168,8 @@ function noMessage(why = 'the body must be a message of JSON-RPC 2.0'): RpcFault
   return new RpcFault(RpcCode.invalidRequest, why, { status: 400 })
 }
 
-function mismatch(why: string): RpcFault {
+/** The headers say something else than the body. */
+export function mismatch(why: string): RpcFault {
   const message = `the headers and the body of the request disagree: ${why}`
   return new RpcFault(RpcCode.headerMismatch, message, { status: 400 })
 }

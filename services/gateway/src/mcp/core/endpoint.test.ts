@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import type { McpExchange, McpReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { Offering } from './offer.ts'
 import { Offer } from './offer.ts'
 import { RpcFault } from './rpc.ts'
-import type { Passed, PassedRequest } from './upstream.ts'
+import type { Passed, PassedRequest, Upstream } from './upstream.ts'
 
 const inputSchema = { type: 'object', 'x-unknown': [1] }
 const offerings: Offering[] = [
@@ -38,6 +39,13 @@ const modernMeta = {
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
+const noUpstream: Omit<Upstream, 'pass'> = {
+  answer: () => undefined,
+  tell: () => undefined,
+  watch: () => nothing,
+  listen: () => nothing,
+}
+
 let passed: { server: string; request: PassedRequest }[]
 let answer: (request: PassedRequest) => Promise<Passed> | Passed
 let endpoint: McpEndpoint
@@ -47,7 +55,9 @@ beforeEach(() => {
   answer = () => ({ type: 'result', json: bytes.encode('{"content":[],"x-new":1}') })
   endpoint = new McpEndpoint({
     serverInfo: { name: 'us', version: '1' },
+    clients: noClients,
     upstream: {
+      ...noUpstream,
       async pass(server, request) {
         passed.push({ server, request })
         return answer(request)
@@ -70,9 +80,10 @@ async function send(
     header: (name: string) => all[name],
     body: body instanceof Uint8Array ? body : bytes.encode(JSON.stringify(body)),
     signal: new AbortController().signal,
+    closing: new AbortController().signal,
     ...more,
   }
-  return endpoint.handle(exchange, offer)
+  return endpoint.handle(exchange, { offer, onChange: () => nothing })
 }
 
 async function bodyOf({ body }: McpReply): Promise<string> {
@@ -246,6 +257,8 @@ test('progress that is asked for and never comes needs no stream', async () => {
   expect(reply.headers['content-type']).toBe('application/json')
 })
 
+const changing = { listChanged: true }
+
 test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '1999-01-01', 7])(
   'who begins with %s is told what is spoken',
   async (protocolVersion) => {
@@ -253,7 +266,12 @@ test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '1999-01-01',
     const isKnown = String(protocolVersion).startsWith('202')
     expect(result).toEqual({
       protocolVersion: isKnown ? protocolVersion : '2025-11-25',
-      capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
+      capabilities: {
+        tools: changing,
+        prompts: changing,
+        resources: changing,
+        completions: {},
+      },
       serverInfo: { name: 'us', version: '1' },
       instructions: 'Be kind.',
     })
@@ -439,7 +457,7 @@ test.each(malformed)('%s is refused', async (_, body, headers, status, code) => 
   expect(passed).toEqual([])
 })
 
-test.each(['GET', 'DELETE', 'PUT'])('%s is not how messages are sent', async (method) => {
+test.each(['GET', 'DELETE', 'PUT'])('%s is not for those without a session', async (method) => {
   const reply = await send(good, {}, { method })
-  expect(reply).toMatchObject({ status: 405, headers: { allow: 'POST' } })
+  expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET, POST, DELETE' } })
 })

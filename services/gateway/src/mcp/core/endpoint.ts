@@ -1,13 +1,24 @@
-import type { Incoming, McpHeaders, RpcRequest } from './classify.ts'
+import type { Incoming, McpHeaders, RpcNotification, RpcRequest } from './classify.ts'
 import { classify, idOf } from './classify.ts'
-import { event, failure, joined, notification, success, toMessage } from './messages.ts'
-import type { ListName, Offer } from './offer.ts'
+import type { Clients } from './clients.ts'
+import { clientOf } from './clients.ts'
+import { EventQueue } from './event-queue.ts'
+import type { ChangingList } from './feed.ts'
+import { Feed } from './feed.ts'
+import { event, failure, joined, outgoing, progress, success, toMessage } from './messages.ts'
+import type { Mount } from './mount.ts'
+import type { Offer } from './offer.ts'
+import type { ServerInfo } from './own-answers.ts'
+import { ownAnswer } from './own-answers.ts'
 import type { Passage } from './passage.ts'
 import { passageOf } from './passage.ts'
+import { checkParameters } from './parameter-headers.ts'
 import type { Params, RpcId } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
-import type { Passed, PassedRequest, Upstream } from './upstream.ts'
-import { MODERN_VERSIONS, negotiated } from './versions.ts'
+import type { ClientSession } from './session.ts'
+import { newSession, readSession } from './session.ts'
+import { changeSession, isSessionRequest } from './session-requests.ts'
+import type { ClientMessage, Passed, PassedRequest, Upstream } from './upstream.ts'
 
 /** A request of HTTP, in plain values. */
 export interface McpExchange {
@@ -16,6 +27,8 @@ export interface McpExchange {
   readonly body: Uint8Array
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal
+  /** Aborts when streams that would go on for ever must end. */
+  readonly closing: AbortSignal
 }
 
 /** Its answer. A stream is one of server-sent events. */
@@ -27,8 +40,8 @@ export interface McpReply {
 
 export interface EndpointDeps {
   readonly upstream: Upstream
-  /** As others are to know us. */
-  readonly serverInfo: { readonly name: string; readonly version: string }
+  readonly clients: Clients
+  readonly serverInfo: ServerInfo
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -38,10 +51,12 @@ const EVENT_STREAM = {
   // Some proxies hold back what they may.
   'x-accel-buffering': 'no',
 }
-/** So many notices wait for who reads them. */
-const MAX_NOTICES = 100
 /** More messages in one request are somebody's mistake. */
 const MAX_BATCH = 100
+const SESSION_HEADER = 'mcp-session-id'
+const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
+const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
+const ALL_LISTS: readonly ChangingList[] = ['tools', 'prompts', 'resources']
 
 const text = new TextDecoder('utf-8', { fatal: true })
 const bytes = new TextEncoder()
@@ -54,11 +69,13 @@ export class McpEndpoint {
     this.#deps = deps
   }
 
-  async handle(exchange: McpExchange, offer: Offer): Promise<McpReply> {
+  async handle(exchange: McpExchange, mount: Mount): Promise<McpReply> {
     const { method, header, body } = exchange
-    if (method !== 'POST') return notAllowed()
     let message: unknown
     try {
+      if (method === 'GET') return this.#listen(exchange, mount)
+      if (method === 'DELETE') return await this.#leave(exchange, mount)
+      if (method !== 'POST') throw notAllowed()
       checkTypes(header)
       message = parse(body)
       const headers = {
@@ -66,66 +83,91 @@ export class McpEndpoint {
         method: header('mcp-method')?.trim(),
         name: header('mcp-name')?.trim(),
       }
-      if (Array.isArray(message)) return await this.#batch(message, headers, exchange, offer)
+      if (Array.isArray(message)) return await this.#batch(message, headers, exchange, mount.offer)
       const incoming = classify(message, headers)
-      if (incoming.kind !== 'request') return { status: 202, headers: {} }
-      return await this.#answer(incoming, exchange, offer)
+      if (incoming.kind === 'response') {
+        this.#deps.upstream.answer(String(incoming.id), incoming.message)
+        return ACCEPTED
+      }
+      const isSessionless = incoming.era === 'modern' || incoming.method === 'initialize'
+      const session = isSessionless ? undefined : this.#session(header)
+      if (incoming.kind === 'request') return await this.#answer(incoming, exchange, mount, session)
+      if (session !== undefined) this.#take(incoming, session, mount.offer)
+      return ACCEPTED
     } catch (error) {
-      const fault = toFault(error)
-      return { status: fault.status, headers: JSON_TYPE, body: failure(idOf(message), fault) }
+      return failed(idOf(message), toFault(error))
     }
   }
 
-  async #answer(request: RpcRequest, exchange: McpExchange, offer: Offer): Promise<McpReply> {
-    const passage = passageOf(request, offer)
+  async #answer(
+    request: RpcRequest,
+    exchange: McpExchange,
+    mount: Mount,
+    session: ClientSession | undefined,
+  ): Promise<McpReply> {
+    const { id, era, method, params } = request
+    if (era === 'modern' && method === 'subscriptions/listen') {
+      return this.#subscribe(request, exchange, mount)
+    }
+    if (isSessionRequest(request)) {
+      return answerWith(request, await changeSession(this.#deps, request, mount, session))
+    }
+    const passage = passageOf(request, mount.offer)
     if (passage === undefined) {
-      const result = bytes.encode(this.#own(request, offer))
-      return { status: 200, headers: JSON_TYPE, body: success(request.id, result) }
+      const result = bytes.encode(ownAnswer(request, mount.offer, this.#deps.serverInfo))
+      const { capabilities } = params
+      const begun =
+        era === 'legacy' && method === 'initialize'
+          ? { [SESSION_HEADER]: newSession(isObject(capabilities) ? capabilities : {}) }
+          : {}
+      return { status: 200, headers: { ...JSON_TYPE, ...begun }, body: success(id, result) }
     }
-    const token = progressToken(request.params)
-    if (token === undefined) {
-      const passed = await this.#pass(passage, request, exchange)
-      return { status: 200, headers: JSON_TYPE, body: toMessage(request.id, passed) }
+    if (era === 'modern' && method === 'tools/call') {
+      checkParameters(mount.offer.headersOf(String(params['name'])), params, exchange.header)
     }
-    return this.#stream(passage, request, exchange, token)
+    const token = progressToken(params)
+    const isHeard = token !== undefined || session !== undefined || hasLogLevel(params)
+    if (isHeard && accepts(exchange.header, EVENTS)) {
+      return this.#stream(passage, request, exchange, mount.offer, session)
+    }
+    const passed = await this.#pass(passage, request, exchange, mount.offer)
+    return answerWith(request, passed)
   }
 
-  /** Begins a stream once there is something to say before the answer. */
+  /** Becomes a stream when there is something to say before the answer. */
   async #stream(
     passage: Passage,
     request: RpcRequest,
     exchange: McpExchange,
-    token: RpcId,
+    offer: Offer,
+    session: ClientSession | undefined,
   ): Promise<McpReply> {
-    const notices: Uint8Array[] = []
-    let wake = Promise.withResolvers<void>()
-    const onNotice = (method: string, params: string): void => {
-      notices.push(event(notification(method, token, params)))
-      // Who reads slowly sees how far it is now.
-      if (notices.length > MAX_NOTICES) notices.shift()
-      wake.resolve()
-    }
-    const answered = this.#pass(passage, request, exchange, onNotice)
-      .then((passed) => toMessage(request.id, passed))
-      .catch((error: unknown) => failure(request.id, toFault(error)))
-    let answer: Uint8Array | undefined
-    void answered.then((message) => {
-      answer = message
-      wake.resolve()
+    const { id, params } = request
+    const token = progressToken(params)
+    const queue = new EventQueue()
+    const cancelled = new AbortController()
+    const { clients } = this.#deps
+    const cancel = session && clients.onCancel(session.id, id, () => cancelled.abort(CANCELLED))
+    const answered = this.#pass(passage, request, exchange, offer, {
+      ...(session === undefined ? {} : { client: clientOf(session, clients) }),
+      ...(session === undefined ? {} : { signal: cancelled.signal }),
+      onNotice(method, said) {
+        if (method !== 'notifications/progress') queue.mention(event(outgoing(method, said)))
+        // Only who has asked for it knows what it is about.
+        else if (token !== undefined) queue.mention(event(progress(token, said)))
+      },
+      onAsk: (ask, method, said) => queue.put(event(outgoing(method, said, ask))),
     })
-    await wake.promise
-    if (notices.length === 0) {
-      return { status: 200, headers: JSON_TYPE, body: await answered }
-    }
-    async function* events(): AsyncGenerator<Uint8Array> {
-      for (;;) {
-        for (let next; (next = notices.shift()) !== undefined;) yield next
-        if (answer !== undefined) return yield event(answer)
-        wake = Promise.withResolvers<void>()
-        await wake.promise
-      }
-    }
-    return { status: 200, headers: EVENT_STREAM, body: events() }
+      .then((passed) => answerWith(request, passed))
+      .catch((error: unknown) => failed(id, toFault(error)))
+      .finally(() => cancel?.[Symbol.dispose]())
+    const answer = await Promise.race([answered, queue.filled])
+    if (answer !== undefined && queue.isEmpty) return answer
+    void answered.then(({ body }) => {
+      queue.put(event(body))
+      queue.end()
+    })
+    return { status: 200, headers: EVENT_STREAM, body: queue }
   }
 
   /** All at once, as 2025-03-26 has it; what it asks for is answered in one message. */
@@ -145,15 +187,22 @@ export class McpEndpoint {
       const message = 'from 2026-07-28 on there are no batches'
       throw new RpcFault(RpcCode.invalidRequest, message, { status: 400 })
     }
+    const session = this.#session(exchange.header)
+    for (const each of incoming) {
+      if (each.kind === 'response') this.#deps.upstream.answer(String(each.id), each.message)
+      if (each.kind === 'notification' && session !== undefined) this.#take(each, session, offer)
+    }
     const requests = incoming.filter((each) => each.kind === 'request')
-    if (requests.length === 0) return { status: 202, headers: {} }
+    if (requests.length === 0) return ACCEPTED
     const answers = await Promise.all(
       requests.map(async (request) => {
         try {
           const passage = passageOf(request, offer)
-          if (passage === undefined)
-            return success(request.id, bytes.encode(this.#own(request, offer)))
-          return toMessage(request.id, await this.#pass(passage, request, exchange))
+          if (passage === undefined) {
+            const own = ownAnswer(request, offer, this.#deps.serverInfo)
+            return success(request.id, bytes.encode(own))
+          }
+          return toMessage(request.id, await this.#pass(passage, request, exchange, offer))
         } catch (error) {
           return failure(request.id, toFault(error))
         }
@@ -166,91 +215,164 @@ export class McpEndpoint {
     { place, params }: Passage,
     { method, era }: RpcRequest,
     { signal }: McpExchange,
-    onNotice?: PassedRequest['onNotice'],
+    offer: Offer,
+    more: Pick<PassedRequest, 'onNotice' | 'onAsk' | 'client' | 'signal'> = {},
   ): Promise<Passed> {
     return this.#deps.upstream.pass(place.server, {
       method,
       params,
       era,
+      ...(offer.isOwn(place.server) ? { isOwn: true } : {}),
       // Closing the stream is how a newer client cancels; to an older one a break means nothing.
       ...(era === 'modern' ? { signal } : {}),
-      ...(onNotice === undefined ? {} : { onNotice }),
+      ...more,
     })
   }
 
-  /** What we answer ourselves, as JSON. Throws `RpcFault`. */
-  #own({ method, params, era }: RpcRequest, offer: Offer): string {
-    const list = LISTS.get(method)
-    if (list !== undefined) return this.#list(list, params, era, offer)
-    const isOlder = era === 'legacy'
-    if (isOlder && method === 'initialize') {
-      return JSON.stringify({
-        protocolVersion: negotiated(params['protocolVersion']),
-        ...this.#about(offer),
-        serverInfo: this.#deps.serverInfo,
-      })
-    }
-    if (isOlder && method === 'ping') return '{}'
-    if (!isOlder && method === 'server/discover') {
-      return this.#modern({ ...FRESH, supportedVersions: MODERN_VERSIONS, ...this.#about(offer) })
-    }
-    const status = isOlder ? 200 : 404
-    throw new RpcFault(RpcCode.methodNotFound, `Method not found: ${method}`, { status })
-  }
-
-  #list(list: ListName, params: Params, era: RpcRequest['era'], offer: Offer): string {
-    const { cursor } = params
-    const page =
-      cursor === undefined || typeof cursor === 'string' ? offer.page(list, cursor) : undefined
-    if (page === undefined) {
-      throw new RpcFault(RpcCode.invalidParams, 'cursor: leads nowhere; begin without one')
-    }
-    if (era === 'legacy') return `{${page}}`
-    return `${this.#modern(FRESH).slice(0, -1)},${page}}`
-  }
-
-  #about(offer: Offer): object {
-    const instructions = instructionsOf(offer)
-    return {
-      capabilities: {
-        tools: {},
-        prompts: {},
-        resources: {},
-        ...(offer.can('completions') ? { completions: {} } : {}),
-      },
-      ...(instructions === undefined ? {} : { instructions }),
+  /** A notification of a client with a session. */
+  #take({ method, params }: RpcNotification, { id }: ClientSession, offer: Offer): void {
+    const { upstream, clients } = this.#deps
+    const { requestId } = params
+    if (method === 'notifications/cancelled' && isRpcId(requestId)) clients.cancel(id, requestId)
+    if (method !== 'notifications/roots/list_changed') return
+    for (const { server, isOwn } of offer.offerings) {
+      if (isOwn === true) upstream.tell(server, id, 'roots-changed')
     }
   }
 
-  /** A result of 2026-07-28 says what it is and whose. */
-  #modern(result: object): string {
-    const { serverInfo } = this.#deps
-    const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo }
-    return JSON.stringify({ resultType: 'complete', _meta, ...result })
+  /** What belongs to no request, on the stream that an older client keeps open for it. */
+  #listen(exchange: McpExchange, mount: Mount): McpReply {
+    if (!accepts(exchange.header, EVENTS)) {
+      throw new RpcFault(RpcCode.unavailable, 'Accept must have text/event-stream', { status: 406 })
+    }
+    const session = this.#session(exchange.header)
+    if (session === undefined) throw notAllowed()
+    const { upstream, clients } = this.#deps
+    const { id } = session
+    return this.#feed(exchange, (queue, stack) => {
+      const send = ({ method, params, ask }: ClientMessage): void =>
+        queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
+      const feed = stack.use(new Feed({ mount, upstream, lists: ALL_LISTS, client: id, send }))
+      const update = (): void => {
+        const { isOver = false, subscriptions = [] } = clients.record(id)
+        feed.watch(subscriptions)
+        if (isOver) queue.end()
+      }
+      stack.use(upstream.listen(id, send))
+      stack.use(clients.onChange(update))
+      update()
+    })
+  }
+
+  /** The stream of a newer client that wants to hear of changes. */
+  #subscribe(request: RpcRequest, exchange: McpExchange, mount: Mount): McpReply {
+    const { id, params } = request
+    const { notifications: wanted } = params
+    if (!isObject(wanted)) {
+      throw new RpcFault(RpcCode.invalidParams, 'notifications: must say what is wanted')
+    }
+    const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
+    const uris = mount.offer.can('resources', 'subscribe') ? strings(wanted) : []
+    const told = {
+      ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
+      ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+    }
+    const _meta = { [SUBSCRIPTION_KEY]: id }
+    const { upstream } = this.#deps
+    return this.#feed(exchange, (queue, stack) => {
+      const send = ({ method, params: said = {} }: ClientMessage): void =>
+        queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
+      send({ method: 'notifications/subscriptions/acknowledged', params: { notifications: told } })
+      stack.use(new Feed({ mount, upstream, lists, send })).watch(uris)
+      const result = bytes.encode(JSON.stringify({ resultType: 'complete', _meta }))
+      const end = (): void => queue.put(event(success(id, result)))
+      exchange.closing.addEventListener('abort', end)
+      stack.defer(() => exchange.closing.removeEventListener('abort', end))
+    })
+  }
+
+  /** A stream without an end of its own. */
+  #feed(
+    { signal, closing }: McpExchange,
+    fill: (queue: EventQueue, stack: DisposableStack) => void,
+  ): McpReply {
+    const queue = new EventQueue()
+    const stack = new DisposableStack()
+    fill(queue, stack)
+    const end = (): void => {
+      stack.dispose()
+      queue.end()
+    }
+    for (const over of [signal, closing]) over.addEventListener('abort', end, { once: true })
+    if (signal.aborted || closing.aborted) end()
+    // Or some proxies, and clients, wait for the first event.
+    queue.put(OPENED)
+    return { status: 200, headers: EVENT_STREAM, body: queue }
+  }
+
+  /** The client ends its session. */
+  async #leave({ header }: McpExchange, { offer }: Mount): Promise<McpReply> {
+    const session = this.#session(header)
+    if (session === undefined) throw notAllowed()
+    const { upstream, clients } = this.#deps
+    await clients.change(session.id, (record) => ({ ...record, isOver: true }))
+    for (const { server, isOwn } of offer.offerings) {
+      if (isOwn === true) upstream.tell(server, session.id, 'leave')
+    }
+    return { status: 204, headers: {} }
+  }
+
+  /** The session that a request names, if it does. Throws `RpcFault` when there is no such session. */
+  #session(header: McpExchange['header']): ClientSession | undefined {
+    const sessionId = header(SESSION_HEADER)?.trim()
+    if (sessionId === undefined) return undefined
+    const session = readSession(sessionId)
+    const isOver = session === undefined || this.#deps.clients.record(session.id).isOver
+    if (isOver !== true) return session
+    const message = 'Session not found; begin another with initialize'
+    throw new RpcFault(RpcCode.timedOut, message, { status: 404 })
   }
 }
 
-/** What we say changes when a server does, which nobody can foretell. */
-const FRESH = { ttlMs: 0, cacheScope: 'private' }
+type WholeReply = McpReply & { readonly body: Uint8Array }
 
-const LISTS: ReadonlyMap<string, ListName> = new Map([
-  ['tools/list', 'tools'],
-  ['prompts/list', 'prompts'],
-  ['resources/list', 'resources'],
-  ['resources/templates/list', 'resourceTemplates'],
-])
-
-/** How servers are meant to be used, in their own words. */
-function instructionsOf({ offerings }: Offer): string | undefined {
-  const [only, ...others] = offerings.filter(({ instructions = '' }) => instructions !== '')
-  if (only === undefined) return undefined
-  if (others.length === 0) return only.instructions
-  return [only, ...others].map((each) => `# ${each.server}\n\n${each.instructions}`).join('\n\n')
+function answerWith({ id, era }: RpcRequest, passed: Passed): WholeReply {
+  const { code } = passed
+  // A newer client is to see by the status what it has left out.
+  const isFaulty = era === 'modern' && code === RpcCode.missingCapability
+  return { status: isFaulty ? 400 : 200, headers: JSON_TYPE, body: toMessage(id, passed) }
 }
+
+function failed(id: RpcId | null, fault: RpcFault): WholeReply {
+  const { status } = fault
+  const allowed = status === 405 ? { allow: 'GET, POST, DELETE' } : {}
+  return { status, headers: { ...JSON_TYPE, ...allowed }, body: failure(id, fault) }
+}
+
+const ACCEPTED: McpReply = { status: 202, headers: {} }
+const OPENED = bytes.encode(': open\n\n')
+const CANCELLED = new RpcFault(RpcCode.unavailable, 'the request was cancelled')
+const EVENTS = /\*\/\*|text\/(event-stream|\*)/i
 
 function progressToken({ _meta: meta }: Params): RpcId | undefined {
   const token = isObject(meta) ? meta['progressToken'] : undefined
   return typeof token === 'string' || typeof token === 'number' ? token : undefined
+}
+
+function hasLogLevel({ _meta: meta }: Params): boolean {
+  return isObject(meta) && meta[LOG_LEVEL_KEY] !== undefined
+}
+
+function isRpcId(id: unknown): id is RpcId {
+  return typeof id === 'string' || typeof id === 'number'
+}
+
+function strings({ resourceSubscriptions: uris }: Params): string[] {
+  return Array.isArray(uris) ? uris.filter((each) => typeof each === 'string') : []
+}
+
+function accepts(header: McpExchange['header'], types: RegExp): boolean {
+  return types.test(header('accept') ?? '*/*')
 }
 
 function checkTypes(header: McpExchange['header']): void {
@@ -260,8 +382,7 @@ function checkTypes(header: McpExchange['header']): void {
       status: 415,
     })
   }
-  const accepted = header('accept') ?? '*/*'
-  if (!/\*\/\*|application\/(json|\*)/i.test(accepted)) {
+  if (!accepts(header, /\*\/\*|application\/(json|\*)/i)) {
     const message = 'Accept must have application/json and text/event-stream'
     throw new RpcFault(RpcCode.unavailable, message, { status: 406 })
   }
@@ -281,11 +402,7 @@ function toFault(error: unknown): RpcFault {
   return new RpcFault(RpcCode.internal, 'internal error', { status: 500 })
 }
 
-function notAllowed(): McpReply {
-  const fault = new RpcFault(RpcCode.unavailable, 'Method not allowed: messages are sent by POST')
-  return {
-    status: 405,
-    headers: { ...JSON_TYPE, allow: 'POST' },
-    body: failure(null, fault),
-  }
+function notAllowed(): RpcFault {
+  const message = 'Method not allowed: send messages by POST; GET and DELETE need Mcp-Session-Id'
+  return new RpcFault(RpcCode.unavailable, message, { status: 405 })
 }

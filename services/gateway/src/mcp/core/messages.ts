@@ -22,10 +22,16 @@ function wrapped(id: RpcId | null, field: 'result' | 'error', json: Uint8Array):
 }
 
 /** Of progress, under the token of whoever asked; `params` is JSON. */
-export function notification(method: string, progress: RpcId, params: string): Uint8Array {
+export function progress(token: RpcId, params: string): Uint8Array {
   const rest = params === '{}' ? '}' : `,${params.slice(1)}`
-  const own = `{"progressToken":${JSON.stringify(progress)}${rest}`
-  return bytes.encode(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${own}}`)
+  return outgoing('notifications/progress', `{"progressToken":${JSON.stringify(token)}${rest}`)
+}
+
+/** A notification, or with an id a request to the client; `params` is JSON. */
+export function outgoing(method: string, params?: string, id?: RpcId): Uint8Array {
+  const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`
+  const rest = params === undefined ? '' : `,"params":${params}`
+  return bytes.encode(`{"jsonrpc":"2.0",${named}"method":${JSON.stringify(method)}${rest}}`)
 }
 
 /** A message as an event of a stream. */

@@ -1,10 +1,13 @@
-import type { ResourceLists } from 'mcp-host/routing'
-import { findResource } from 'mcp-host/routing'
+import type { ParameterHeader, ResourceLists } from 'mcp-host/routing'
+import { findResource, parameterHeaders } from 'mcp-host/routing'
 import type { Params } from './rpc.ts'
+import { isObject } from './rpc.ts'
 
 /** A server with what it lists, each thing as the server describes it. */
 export interface Offering {
   readonly server: string
+  /** Whether each client has a process of it for itself. */
+  readonly isOwn?: boolean
   readonly instructions?: string | undefined
   /** What it can, in its own words. */
   readonly capabilities?: Params | undefined
@@ -37,10 +40,14 @@ export class Offer {
   #resources: readonly ResourceLists[] | undefined
   /** Pages as JSON: they are asked for far more often than they change. */
   readonly #pages = new Map<string, string>()
+  readonly #headers = new Map<string, readonly ParameterHeader[]>()
+  readonly #texts = new Map<ListName, string>()
+  readonly #own: ReadonlySet<string>
 
   /** `nameOf`: what something of a server is called here. */
   constructor(offerings: readonly Offering[], nameOf: (place: Place) => string) {
     this.offerings = offerings
+    this.#own = new Set(offerings.flatMap(({ server, isOwn }) => (isOwn === true ? [server] : [])))
     const named = (list: 'tools' | 'prompts', places: Map<string, Place>): Params[] =>
       offerings.flatMap(({ server, [list]: items }) =>
         items.flatMap((item) => {
@@ -74,6 +81,20 @@ export class Offer {
     return this.#tools.get(name)
   }
 
+  /** The headers in which calls of a tool repeat some of the arguments. */
+  headersOf(name: string): readonly ParameterHeader[] {
+    const known = this.#headers.get(name)
+    if (known !== undefined) return known
+    const place = this.#tools.get(name)
+    const offering = this.offerings.find(({ server }) => server === place?.server)
+    const tool = offering?.tools.find((each) => each.name === place?.name)
+    const schema = tool?.['inputSchema']
+    const found = parameterHeaders(isObject(schema) ? schema : {})
+    const headers = found.kind === 'valid' ? found.headers : []
+    this.#headers.set(name, headers)
+    return headers
+  }
+
   prompt(name: string): Place | undefined {
     return this.#prompts.get(name)
   }
@@ -98,9 +119,23 @@ export class Offer {
       .map(({ server }) => ({ server, name: uriTemplate }))
   }
 
-  /** Whether any server has a capability, such as `completions`. */
-  can(capability: string): boolean {
-    return this.offerings.some(({ capabilities = {} }) => capabilities[capability] !== undefined)
+  /** Whether each client has a process of the server for itself. */
+  isOwn(server: string): boolean {
+    return this.#own.has(server)
+  }
+
+  /** Whether any server has a capability, such as `completions`, or a part of one. */
+  can(capability: string, part?: string): boolean {
+    return this.offerings.some(({ capabilities = {} }) => {
+      const known = capabilities[capability]
+      return part === undefined ? known !== undefined : isObject(known) && known[part] === true
+    })
+  }
+
+  /** All of a list as text: whether another is the same. */
+  text(list: ListName): string {
+    this.#texts.set(list, this.#texts.get(list) ?? JSON.stringify(this.#lists[list]))
+    return this.#texts.get(list) ?? ''
   }
 
   /**

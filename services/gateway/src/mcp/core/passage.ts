@@ -9,6 +9,15 @@ export interface Passage {
   readonly params: Params
 }
 
+/** The one server that has a resource. Throws `RpcFault`. */
+export function resourceOf(
+  { params, era }: Pick<RpcRequest, 'params' | 'era'>,
+  offer: Offer,
+): Place {
+  const uri = stringOf(params, 'uri')
+  return onlyOne(offer.resource(uri), uri, era)
+}
+
 /** To which server a request goes, with what; `undefined`: it is for us. Throws `RpcFault`. */
 export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Passage | undefined {
   switch (method) {
@@ -25,8 +34,7 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
       return { place, params: { ...params, name: place.name } }
     }
     case 'resources/read': {
-      const uri = stringOf(params, 'uri')
-      const place = onlyOne(offer.resource(uri), uri, era)
+      const place = resourceOf({ params, era }, offer)
       return { place, params: { ...params, uri: place.name } }
     }
     case 'completion/complete':

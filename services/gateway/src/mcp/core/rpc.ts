@@ -36,6 +36,7 @@ export const RpcCode = {
   /** Until 2025-11-25; from then on it is `invalidParams`. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
+  missingCapability: -32_021,
   unsupportedVersion: -32_022,
 } as const
 

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+/** How much log messages matter, the least first. */
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const
+export const McpLogLevel = z.enum(LOG_LEVELS)
+export type McpLogLevel = z.infer<typeof McpLogLevel>
+
+/** An MCP client that keeps a session with us, as servers must know it. */
+export const McpClient = z.object({
+  /** Names its session on the bus. */
+  id: z.string(),
+  /** What it can be asked for, in its own words. */
+  capabilities: z.looseObject({}),
+  /** Log messages below are not wanted. */
+  logLevel: McpLogLevel.optional(),
+})
+export type McpClient = z.infer<typeof McpClient>
+
+/** What a client's session has been told besides what its id says. Written by the gateways. */
+export const McpClientRecord = z.object({
+  /** The session is over. */
+  isOver: z.boolean().optional(),
+  logLevel: McpLogLevel.optional(),
+  /** The resources of whose changes it wants to hear, by the names it calls them. */
+  subscriptions: z.array(z.string()).optional(),
+})
+export type McpClientRecord = z.infer<typeof McpClientRecord>

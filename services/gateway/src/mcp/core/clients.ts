@@ -1,0 +1,20 @@
+import type { McpClient, McpClientRecord } from '@mcp-host/contracts'
+import type { RpcId } from './rpc.ts'
+import type { ClientSession } from './session.ts'
+
+/** What the sessions of older clients have been told besides what their ids say; the same at all gateways. */
+export interface Clients {
+  record(client: string): McpClientRecord
+  /** Throws `RpcFault` when it cannot be kept. */
+  change(client: string, change: (record: McpClientRecord) => McpClientRecord): Promise<void>
+  onChange(listener: () => void): Disposable
+  /** A client does not want a request any more, whichever gateway has it. */
+  cancel(client: string, requestId: RpcId): void
+  onCancel(client: string, requestId: RpcId, listener: () => void): Disposable
+}
+
+/** A session as servers must know it. */
+export function clientOf({ id, capabilities }: ClientSession, clients: Clients): McpClient {
+  const { logLevel } = clients.record(id)
+  return { id, capabilities, ...(logLevel === undefined ? {} : { logLevel }) }
+}

@@ -1,0 +1,442 @@
+import type { McpClientRecord } from '@mcp-host/contracts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { McpExchange, McpReply } from './endpoint.ts'
+import { McpEndpoint } from './endpoint.ts'
+import type { Offering } from './offer.ts'
+import { Offer } from './offer.ts'
+import { newSession, readSession } from './session.ts'
+import type { ClientMessage, Passed, PassedRequest, WatchRequest } from './upstream.ts'
+
+const shared: Offering = {
+  server: 'shared',
+  capabilities: { resources: { subscribe: true }, logging: {} },
+  tools: [{ name: 'add', inputSchema: {} }],
+  prompts: [],
+  resources: [{ uri: 'mem://one', name: 'one' }],
+  resourceTemplates: [],
+}
+const own: Offering = {
+  server: 'own',
+  isOwn: true,
+  tools: [
+    {
+      name: 'ask',
+      inputSchema: {
+        type: 'object',
+        properties: { city: { type: 'string', 'x-mcp-header': 'City' } },
+      },
+    },
+  ],
+  prompts: [],
+  resources: [{ uri: 'own://one', name: 'one' }],
+  resourceTemplates: [],
+}
+
+const text = new TextDecoder()
+const bytes = new TextEncoder()
+const OK: Passed = { type: 'result', json: bytes.encode('{"content":[]}') }
+
+let offer: Offer
+let records: Map<string, McpClientRecord>
+let changed: Set<() => void>
+let cancels: Map<string, () => void>
+let passed: { server: string; request: PassedRequest }[]
+let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let answers: unknown[]
+let told: unknown[]
+let watches: Map<string, WatchRequest>
+let listeners: Map<string, (message: ClientMessage) => void>
+let endpoint: McpEndpoint
+let left: AbortController
+let closing: AbortController
+
+/** What is there until it is disposed. */
+function kept<K, V>(map: Map<K, V>, key: K, value: V): Disposable {
+  map.set(key, value)
+  return { [Symbol.dispose]: () => void map.delete(key) }
+}
+
+beforeEach(() => {
+  offer = new Offer([own, shared], ({ server, name }) => `${server}__${name}`)
+  records = new Map()
+  changed = new Set()
+  cancels = new Map()
+  passed = []
+  answer = () => OK
+  answers = []
+  told = []
+  watches = new Map()
+  listeners = new Map()
+  left = new AbortController()
+  closing = new AbortController()
+  endpoint = new McpEndpoint({
+    serverInfo: { name: 'us', version: '1' },
+    clients: {
+      record: (client) => records.get(client) ?? {},
+      async change(client, change) {
+        records.set(client, change(records.get(client) ?? {}))
+        for (const listener of changed) listener()
+      },
+      onChange(listener) {
+        changed.add(listener)
+        return { [Symbol.dispose]: () => void changed.delete(listener) }
+      },
+      cancel: (client, requestId) => cancels.get(`${client} ${requestId}`)?.(),
+      onCancel: (client, requestId, listener) => kept(cancels, `${client} ${requestId}`, listener),
+    },
+    upstream: {
+      async pass(server, request) {
+        passed.push({ server, request })
+        return answer(request)
+      },
+      answer: (...said) => void answers.push(said),
+      tell: (...what) => void told.push(what),
+      watch: (server, request) => kept(watches, server, request),
+      listen: (client, listener) => kept(listeners, client, listener),
+    },
+  })
+})
+
+const capabilities = { sampling: {}, elicitation: {} }
+const sessionId = newSession(capabilities)
+const id = readSession(sessionId)?.id ?? ''
+const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+async function exchange(
+  method: string,
+  body: object | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<McpReply> {
+  const all: Readonly<Record<string, string>> = { ...usual, ...headers }
+  const given: McpExchange = {
+    method,
+    header: (name) => all[name],
+    body: bytes.encode(JSON.stringify(body)),
+    signal: left.signal,
+    closing: closing.signal,
+  }
+  return endpoint.handle(given, {
+    get offer() {
+      return offer
+    },
+    onChange(listener) {
+      changed.add(listener)
+      return { [Symbol.dispose]: () => void changed.delete(listener) }
+    },
+  })
+}
+
+const inSession = { 'mcp-session-id': sessionId }
+
+const send = (message: object, headers: Readonly<Record<string, string>> = inSession) =>
+  exchange('POST', { jsonrpc: '2.0', ...message }, headers)
+
+async function ask(method: string, params: object = {}, headers = inSession) {
+  const { status, body } = await send({ id: 1, method, params }, headers)
+  return { status, ...JSON.parse(text.decode(body as Uint8Array)) }
+}
+
+/** The messages of a stream, one by one; what only keeps it open is left out. */
+async function* messages({ body, headers }: McpReply): AsyncGenerator<Record<string, unknown>> {
+  expect(headers['content-type']).toBe('text/event-stream')
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    const [, data] = /^event: message\ndata: (.*)\n\n$/.exec(text.decode(chunk)) ?? []
+    if (data !== undefined) yield JSON.parse(data)
+  }
+}
+
+async function next(stream: AsyncGenerator<Record<string, unknown>>) {
+  return (await stream.next()).value
+}
+
+describe('a session of an older client', () => {
+  test('begins with initialize, which says its id', async () => {
+    const params = { protocolVersion: '2025-11-25', capabilities }
+    const { headers } = await send({ id: 1, method: 'initialize', params }, {})
+    expect(readSession(headers['mcp-session-id'] ?? '')?.capabilities).toEqual(capabilities)
+  })
+
+  test('goes with its requests to the servers', async () => {
+    records.set(id, { logLevel: 'error' })
+    await ask('tools/call', { name: 'own__ask' })
+    await ask('tools/call', { name: 'shared__add' })
+    expect(passed).toMatchObject([
+      {
+        server: 'own',
+        request: { isOwn: true, client: { id, capabilities, logLevel: 'error' } },
+      },
+      { server: 'shared', request: { client: { id } } },
+    ])
+    expect(passed[1]?.request).not.toHaveProperty('isOwn')
+  })
+
+  test.each([
+    ['POST', 'nonsense'],
+    ['GET', 'nonsense'],
+    ['DELETE', 'nonsense'],
+  ])('that there is not is told so: %s', async (method, named) => {
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const { status } = await exchange(method, message, { 'mcp-session-id': named })
+    expect(status).toBe(404)
+  })
+
+  test('is over when its client says so, everywhere and at its processes', async () => {
+    const stream = messages(await exchange('GET', undefined, inSession))
+    const end = stream.next()
+    expect(await exchange('DELETE', undefined, inSession)).toMatchObject({ status: 204 })
+    expect(await ask('tools/list')).toMatchObject({ status: 404, error: { code: -32_001 } })
+    expect(told).toEqual([['own', id, 'leave']])
+    expect(await end).toMatchObject({ done: true })
+  })
+
+  test('begins anew with initialize also after its end', async () => {
+    records.set(id, { isOver: true })
+    expect(await ask('initialize', {})).toMatchObject({ status: 200 })
+  })
+
+  test('sets how much it is told', async () => {
+    expect(await ask('logging/setLevel', { level: 'warning' })).toMatchObject({ result: {} })
+    expect(records.get(id)).toEqual({ logLevel: 'warning' })
+    expect(await ask('logging/setLevel', { level: 'loud' })).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('level: must be debug, info') },
+    })
+  })
+
+  test('subscribes once the server has agreed, by the names here', async () => {
+    await ask('resources/subscribe', { uri: 'mem://one' })
+    await ask('resources/subscribe', { uri: 'own://one' })
+    await ask('resources/subscribe', { uri: 'mem://one' })
+    expect(records.get(id)?.subscriptions).toEqual(['own://one', 'mem://one'])
+    expect(passed.map(({ server, request }) => [server, request.params, request.isOwn])).toEqual([
+      ['shared', { uri: 'mem://one' }, undefined],
+      ['own', { uri: 'own://one' }, true],
+      ['shared', { uri: 'mem://one' }, undefined],
+    ])
+    await ask('resources/unsubscribe', { uri: 'mem://one' })
+    expect(records.get(id)?.subscriptions).toEqual(['own://one'])
+    answer = () => ({ type: 'error', json: bytes.encode('{"code":-32002,"message":"no"}') })
+    expect(await ask('resources/subscribe', { uri: 'mem://one' })).toMatchObject({
+      error: { code: -32_002, message: 'no' },
+    })
+    expect(await ask('resources/subscribe', { uri: 'mem://none' })).toMatchObject({
+      error: { code: -32_602 },
+    })
+    expect(records.get(id)?.subscriptions).toEqual(['own://one'])
+  })
+
+  test.each(['logging/setLevel', 'resources/subscribe'])('is needed for %s', async (method) => {
+    const reply = await send({ id: 1, method, params: {} }, {})
+    expect(reply.status).toBe(400)
+    expect(text.decode(reply.body as Uint8Array)).toContain('Mcp-Session-Id')
+  })
+
+  test('tells its processes that its roots have changed', async () => {
+    const reply = await send({ method: 'notifications/roots/list_changed' })
+    expect(reply.status).toBe(202)
+    expect(told).toEqual([['own', id, 'roots-changed']])
+  })
+
+  test('cancels a request of its own, whoever has it', async () => {
+    answer = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason))
+      })
+    const called = ask('tools/call', { name: 'shared__add' })
+    const other = { 'mcp-session-id': newSession({}) }
+    const cancel = { method: 'notifications/cancelled', params: { requestId: 1 } }
+    await send(cancel, other)
+    await send({ method: 'notifications/cancelled', params: { requestId: 2 } })
+    expect(passed[0]?.request.signal?.aborted).toBe(false)
+    await send(cancel)
+    expect(await called).toMatchObject({ error: { message: 'the request was cancelled' } })
+    expect(cancels.size).toBe(0)
+  })
+})
+
+describe('a request of a session', () => {
+  test('becomes a stream when its server asks or tells something', async () => {
+    const ended = Promise.withResolvers<Passed>()
+    answer = ({ onNotice, onAsk }) => {
+      onNotice?.('notifications/message', '{"level":"info","data":1}')
+      onNotice?.('notifications/progress', '{"progress":1}')
+      onAsk?.('own.1-2', 'elicitation/create', '{"message":"?"}')
+      return ended.promise
+    }
+    const stream = messages(
+      await send({ id: 'x', method: 'tools/call', params: { name: 'own__ask' } }),
+    )
+    expect(await next(stream)).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level: 'info', data: 1 },
+    })
+    // Progress is for those who gave it a name.
+    expect(await next(stream)).toEqual({
+      jsonrpc: '2.0',
+      id: 'own.1-2',
+      method: 'elicitation/create',
+      params: { message: '?' },
+    })
+    const said = { jsonrpc: '2.0', id: 'own.1-2', result: { action: 'decline' } }
+    expect(await exchange('POST', said, inSession)).toMatchObject({ status: 202 })
+    expect(answers).toEqual([['own.1-2', said]])
+    ended.resolve(OK)
+    expect(await next(stream)).toEqual({ jsonrpc: '2.0', id: 'x', result: { content: [] } })
+    expect(await stream.next()).toMatchObject({ done: true })
+  })
+
+  test('is answered in one piece to a client that takes no stream', async () => {
+    answer = ({ onAsk }) => {
+      expect(onAsk).toBeUndefined()
+      return OK
+    }
+    const headers = { ...inSession, accept: 'application/json' }
+    expect(await ask('tools/call', { name: 'own__ask' }, headers)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the stream of a session', () => {
+  const open = async () => messages(await exchange('GET', undefined, inSession))
+
+  test('has what changes: the lists that do, and resources under the names that were asked for', async () => {
+    records.set(id, { subscriptions: ['mem://one', 'own://one', 'mem://none'] })
+    const stream = await open()
+    expect(watches.get('shared')).toMatchObject({ uris: ['mem://one'] })
+    expect(watches.get('own')).toMatchObject({ uris: ['own://one'], client: id })
+    watches.get('shared')?.onUpdated('mem://other')
+    watches.get('shared')?.onUpdated('mem://one')
+    expect(await next(stream)).toMatchObject({
+      method: 'notifications/resources/updated',
+      params: { uri: 'mem://one' },
+    })
+    offer = new Offer([shared], ({ server, name }) => `${server}__${name}`)
+    for (const listener of changed) listener()
+    expect(await next(stream)).toMatchObject({ method: 'notifications/tools/list_changed' })
+    expect(await next(stream)).toMatchObject({ method: 'notifications/resources/list_changed' })
+    records.set(id, { subscriptions: [] })
+    for (const listener of changed) listener()
+    expect(watches.size).toBe(0)
+  })
+
+  test('has what servers say to the client by themselves', async () => {
+    const stream = await open()
+    listeners.get(id)?.({ method: 'roots/list', params: {}, ask: 'own.1' })
+    listeners.get(id)?.({ method: 'notifications/message', params: { level: 'info', data: 1 } })
+    expect(await next(stream)).toEqual({
+      jsonrpc: '2.0',
+      id: 'own.1',
+      method: 'roots/list',
+      params: {},
+    })
+    expect(await next(stream)).toMatchObject({ params: { level: 'info' } })
+  })
+
+  test.each([
+    ['the client leaves', () => left.abort()],
+    ['the gateway goes down', () => closing.abort()],
+  ])('leaves nothing behind when %s', async (_, end) => {
+    records.set(id, { subscriptions: ['mem://one'] })
+    const stream = await open()
+    const over = stream.next()
+    end()
+    expect(await over).toMatchObject({ done: true })
+    expect([watches.size, listeners.size, changed.size]).toEqual([0, 0, 0])
+  })
+
+  test('is for those who take one', async () => {
+    const reply = await exchange('GET', undefined, { ...inSession, accept: 'application/json' })
+    expect(reply.status).toBe(406)
+  })
+})
+
+const META = 'io.modelcontextprotocol'
+const modern = {
+  [`${META}/protocolVersion`]: '2026-07-28',
+  [`${META}/clientInfo`]: { name: 'c', version: '1' },
+  [`${META}/clientCapabilities`]: {},
+}
+
+function sendModern(
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<McpReply> {
+  const named = typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {}
+  const all = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...named, ...headers }
+  return send({ id: 1, method, params: { ...params, _meta: modern } }, all)
+}
+
+describe('a newer client that listens', () => {
+  const listen = (notifications: unknown) => sendModern('subscriptions/listen', { notifications })
+
+  test('is told what it will hear, and hears that', async () => {
+    const stream = messages(
+      await listen({
+        toolsListChanged: true,
+        promptsListChanged: false,
+        resourceSubscriptions: ['mem://one'],
+      }),
+    )
+    const _meta = { [`${META}/subscriptionId`]: 1 }
+    expect(await next(stream)).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: {
+        notifications: { toolsListChanged: true, resourceSubscriptions: ['mem://one'] },
+        _meta,
+      },
+    })
+    watches.get('shared')?.onUpdated('mem://one')
+    expect(await next(stream)).toMatchObject({ params: { uri: 'mem://one', _meta } })
+    offer = new Offer([own], ({ server, name }) => `${server}__${name}`)
+    for (const listener of changed) listener()
+    expect(await next(stream)).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/tools/list_changed',
+      params: { _meta },
+    })
+    closing.abort()
+    expect(await next(stream)).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { resultType: 'complete', _meta },
+    })
+    expect(await stream.next()).toMatchObject({ done: true })
+    expect([watches.size, changed.size]).toEqual([0, 0])
+  })
+
+  test('must say to what', async () => {
+    const { body } = await listen(undefined)
+    expect(text.decode(body as Uint8Array)).toContain('-32602')
+  })
+})
+
+test('a newer client sees by the status that it lacks what a server needs', async () => {
+  answer = () => ({ type: 'error', json: bytes.encode('{"code":-32021}'), code: -32_021 })
+  expect((await sendModern('tools/call', { name: 'shared__add' })).status).toBe(400)
+  answer = () => ({ type: 'error', json: bytes.encode('{"code":-32602}'), code: -32_602 })
+  expect((await sendModern('tools/call', { name: 'shared__add' })).status).toBe(200)
+})
+
+test.each<[number, string, string | undefined, unknown]>([
+  [200, 'the same', 'Oslo', 'Oslo'],
+  [200, 'the same in Base64', '=?base64?w4Vz?=', 'Ås'],
+  [200, 'neither', undefined, undefined],
+  [200, 'no value', undefined, null],
+  [400, 'another', 'Oslo', 'Rome'],
+  [400, 'no header', undefined, 'Rome'],
+  [400, 'no argument', 'Rome', undefined],
+  [400, 'no Base64', '=?base64?w4V?=', 'Ås'],
+])('%i: arguments that headers repeat: %s', async (status, _, header, city) => {
+  const params = { name: 'own__ask', arguments: { city } }
+  const headers: Record<string, string> = header === undefined ? {} : { 'mcp-param-city': header }
+  const reply = await sendModern('tools/call', params, headers)
+  expect(reply.status).toBe(status)
+  expect(passed).toHaveLength(status === 200 ? 1 : 0)
+  if (status === 400) expect(text.decode(reply.body as Uint8Array)).toContain('-32020')
+})
+
+test('older clients need not repeat arguments in headers', async () => {
+  const params = { name: 'own__ask', arguments: { city: 'Rome' } }
+  expect(await ask('tools/call', params)).toMatchObject({ status: 200, result: { content: [] } })
+})

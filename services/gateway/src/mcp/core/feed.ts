@@ -1,0 +1,85 @@
+import type { Mount } from './mount.ts'
+import type { ListName, Offer } from './offer.ts'
+import type { ClientMessage, Upstream } from './upstream.ts'
+
+/** A list, as notifications call it. */
+export type ChangingList = 'tools' | 'prompts' | 'resources'
+
+export interface FeedOptions {
+  readonly mount: Mount
+  readonly upstream: Upstream
+  /** Of which lists changes are told. */
+  readonly lists: readonly ChangingList[]
+  /** The client whose processes are meant, where each has its own. */
+  readonly client?: string
+  readonly send: (message: ClientMessage) => void
+}
+
+const PARTS: Readonly<Record<ChangingList, readonly ListName[]>> = {
+  tools: ['tools'],
+  prompts: ['prompts'],
+  resources: ['resources', 'resourceTemplates'],
+}
+
+/** Tells one client of changes until it is disposed: of lists, and of the resources that it watches. */
+export class Feed implements Disposable {
+  readonly #options: FeedOptions
+  readonly #changes: Disposable
+  #offer: Offer
+  /** By server. */
+  #watches: readonly Disposable[] = []
+  #watched = ''
+
+  constructor(options: FeedOptions) {
+    const { mount } = options
+    this.#options = options
+    this.#offer = mount.offer
+    this.#changes = mount.onChange(() => this.#compare())
+  }
+
+  /** From now on these resources, by the client's names, and no others. */
+  watch(uris: readonly string[]): void {
+    const { upstream, client, send, mount } = this.#options
+    const wanted = JSON.stringify(uris)
+    if (wanted === this.#watched) return
+    this.#watched = wanted
+    this.#endWatches()
+    const places = uris.flatMap((uri) => {
+      const [place, ...others] = mount.offer.resource(uri)
+      return place === undefined || others.length > 0 ? [] : [{ ...place, uri }]
+    })
+    const byServer = Map.groupBy(places, ({ server }) => server)
+    this.#watches = Array.from(byServer, ([server, each]) => {
+      const isOwn = mount.offer.isOwn(server)
+      return upstream.watch(server, {
+        uris: each.map(({ name }) => name),
+        ...(isOwn && client !== undefined ? { client } : {}),
+        onUpdated(name) {
+          const uri = each.find((place) => place.name === name)?.uri
+          const method = 'notifications/resources/updated'
+          if (uri !== undefined) send({ method, params: { uri } })
+        },
+      })
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#changes[Symbol.dispose]()
+    this.#endWatches()
+  }
+
+  #compare(): void {
+    const { mount, lists, send } = this.#options
+    const before = this.#offer
+    this.#offer = mount.offer
+    for (const list of lists) {
+      const isSame = PARTS[list].every((part) => before.text(part) === this.#offer.text(part))
+      if (!isSame) send({ method: `notifications/${list}/list_changed` })
+    }
+  }
+
+  #endWatches(): void {
+    for (const watch of this.#watches) watch[Symbol.dispose]()
+    this.#watches = []
+  }
+}

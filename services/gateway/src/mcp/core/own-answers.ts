@@ -1,0 +1,90 @@
+import type { RpcRequest } from './classify.ts'
+import type { ListName, Offer } from './offer.ts'
+import type { Params } from './rpc.ts'
+import { RpcCode, RpcFault } from './rpc.ts'
+import { MODERN_VERSIONS, negotiated } from './versions.ts'
+
+/** As others are to know us. */
+export interface ServerInfo {
+  readonly name: string
+  readonly version: string
+}
+
+const LISTS: ReadonlyMap<string, ListName> = new Map([
+  ['tools/list', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+])
+
+/** What we say changes when a server does, which nobody can foretell. */
+const FRESH = { ttlMs: 0, cacheScope: 'private' }
+
+/** What we answer ourselves, as JSON. Throws `RpcFault`. */
+export function ownAnswer(
+  { method, params, era }: RpcRequest,
+  offer: Offer,
+  serverInfo: ServerInfo,
+): string {
+  const list = LISTS.get(method)
+  if (list !== undefined) return answerList(list, params, era, offer, serverInfo)
+  const isOlder = era === 'legacy'
+  if (isOlder && method === 'initialize') {
+    const protocolVersion = negotiated(params['protocolVersion'])
+    return JSON.stringify({ protocolVersion, ...about(offer), serverInfo })
+  }
+  if (isOlder && method === 'ping') return '{}'
+  if (!isOlder && method === 'server/discover') {
+    const discovered = { ...FRESH, supportedVersions: MODERN_VERSIONS, ...about(offer) }
+    return modernResult(discovered, serverInfo)
+  }
+  const status = isOlder ? 200 : 404
+  throw new RpcFault(RpcCode.methodNotFound, `Method not found: ${method}`, { status })
+}
+
+function answerList(
+  list: ListName,
+  { cursor }: Params,
+  era: RpcRequest['era'],
+  offer: Offer,
+  serverInfo: ServerInfo,
+): string {
+  const page =
+    cursor === undefined || typeof cursor === 'string' ? offer.page(list, cursor) : undefined
+  if (page === undefined) {
+    throw new RpcFault(RpcCode.invalidParams, 'cursor: leads nowhere; begin without one')
+  }
+  if (era === 'legacy') return `{${page}}`
+  return `${modernResult(FRESH, serverInfo).slice(0, -1)},${page}}`
+}
+
+function about(offer: Offer): object {
+  const instructions = instructionsOf(offer)
+  return {
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: {
+        listChanged: true,
+        ...(offer.can('resources', 'subscribe') ? { subscribe: true } : {}),
+      },
+      ...(offer.can('completions') ? { completions: {} } : {}),
+      ...(offer.can('logging') ? { logging: {} } : {}),
+    },
+    ...(instructions === undefined ? {} : { instructions }),
+  }
+}
+
+/** A result of 2026-07-28 says what it is and whose. */
+function modernResult(result: object, serverInfo: ServerInfo): string {
+  const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo }
+  return JSON.stringify({ resultType: 'complete', _meta, ...result })
+}
+
+/** How servers are meant to be used, in their own words. */
+function instructionsOf({ offerings }: Offer): string | undefined {
+  const [only, ...others] = offerings.filter(({ instructions = '' }) => instructions !== '')
+  if (only === undefined) return undefined
+  if (others.length === 0) return only.instructions
+  return [only, ...others].map((each) => `# ${each.server}\n\n${each.instructions}`).join('\n\n')
+}

@@ -1,0 +1,52 @@
+import type { Params } from './rpc.ts'
+import { isObject } from './rpc.ts'
+
+/**
+ * The session of a client of the older protocol. Its id says all that must be known of it, so every gateway knows
+ * it, also after all of them were started again.
+ */
+export interface ClientSession {
+  /** Names it on the bus; unguessable. */
+  readonly id: string
+  /** What the client can be asked for. */
+  readonly capabilities: Params
+}
+
+/** Headers of clients and proxies have an end; what is longer is cut to what servers can ask for. */
+const MAX_CAPABILITIES = 1_500
+const ASKABLE = ['sampling', 'elicitation', 'roots']
+
+/** A new session's id, as the client is to send it. */
+export function newSession(capabilities: Params): string {
+  const id = crypto.randomUUID().replaceAll('-', '')
+  return `${id}.${toBase64Url(JSON.stringify(fitting(capabilities)))}`
+}
+
+/** The session of an id; `undefined` when it is none of ours. */
+export function readSession(sessionId: string): ClientSession | undefined {
+  const [, id, encoded] = /^([0-9a-f]{32})\.([A-Za-z0-9_-]+)$/.exec(sessionId) ?? []
+  if (id === undefined || encoded === undefined) return undefined
+  try {
+    const capabilities: unknown = JSON.parse(fromBase64Url(encoded))
+    return isObject(capabilities) ? { id, capabilities } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function fitting(capabilities: Params): Params {
+  if (JSON.stringify(capabilities).length <= MAX_CAPABILITIES) return capabilities
+  return Object.fromEntries(
+    ASKABLE.flatMap((name) => (isObject(capabilities[name]) ? [[name, {}]] : [])),
+  )
+}
+
+function toBase64Url(text: string): string {
+  const binary = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte))
+  return btoa(binary.join('')).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+function fromBase64Url(encoded: string): string {
+  const binary = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'))
+  return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
+}

@@ -1,0 +1,53 @@
+import { WATCH_MS } from '@mcp-host/contracts'
+import type { MCPHost } from 'mcp-host'
+
+/** The resources of one server that somebody watches: whoever stops to say so is forgotten. */
+export class WatchedResources implements Disposable {
+  readonly #host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>
+  readonly #server: string
+  /** Until when. */
+  readonly #watched = new Map<string, number>()
+  readonly #sweep: NodeJS.Timeout
+
+  constructor(host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>, server: string) {
+    this.#host = host
+    this.#server = server
+    this.#sweep = setInterval(() => this.#forgetOld(), WATCH_MS / 2).unref()
+  }
+
+  get size(): number {
+    return this.#watched.size
+  }
+
+  /** Watches them for a while. Throws an error of the host when the server refuses one. */
+  async watch(uris: readonly string[]): Promise<void> {
+    await Promise.all(uris.map((uri) => this.#watch(uri)))
+  }
+
+  async #watch(uri: string): Promise<void> {
+    const isNew = !this.#watched.has(uri)
+    // Before it is asked for: of two who want it at once one asks.
+    this.#watched.set(uri, Date.now() + WATCH_MS)
+    if (!isNew) return
+    try {
+      await this.#host.subscribe({ server: this.#server, uri })
+    } catch (error) {
+      this.#watched.delete(uri)
+      throw error
+    }
+  }
+
+  #forgetOld(): void {
+    const now = Date.now()
+    for (const [uri, until] of this.#watched) {
+      if (until > now) continue
+      this.#watched.delete(uri)
+      // At worst it goes on telling what nobody hears.
+      this.#host.unsubscribe({ server: this.#server, uri }).catch(() => undefined)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#sweep)
+  }
+}

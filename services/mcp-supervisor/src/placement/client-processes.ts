@@ -1,0 +1,97 @@
+import type { McpClient, ServerName } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import type { Tell } from '../pass/client-questions.ts'
+import { CAPABILITIES_KEY, isObject } from '../pass/eras.ts'
+import type { Answer } from '../pass/pass-request.ts'
+import type { PassedQuestion } from '../pass/passed-requests.ts'
+import type { HostedServer } from './hosted-server.ts'
+import type { OwnProcessesDeps, Use } from './own-processes.ts'
+import { OwnProcesses } from './own-processes.ts'
+
+/** Whom a process serves alone. */
+export interface ProcessClient {
+  /** Its name on the bus. */
+  readonly name: string
+  readonly capabilities: object
+  /** Whether it is the session of a client; else a request has it for as long as it runs. */
+  readonly hasSession: boolean
+}
+
+export interface ClientProcessesDeps extends OwnProcessesDeps {
+  readonly start: (client: ProcessClient, onLeave: () => void) => HostedServer
+}
+
+/**
+ * The processes that MCP clients have of their own for one server. A client with a session has one, which it
+ * reaches by its name once it runs. A request without a session has one until it is over; then another
+ * may have it that says the same of itself.
+ */
+export class ClientProcesses {
+  readonly #deps: ClientProcessesDeps
+  readonly #processes: OwnProcesses<string>
+  /** The names of those that no request has, by what they can be asked for. */
+  readonly #free = new Map<string, string[]>()
+
+  constructor(deps: ClientProcessesDeps, server: ServerName) {
+    this.#deps = deps
+    this.#processes = new OwnProcesses(deps, server)
+  }
+
+  get size(): number {
+    return this.#processes.size
+  }
+
+  /** Takes a request from the queue. Throws `unavailable` when the client has its process elsewhere. */
+  async pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
+    const { client } = question.head
+    if (client === undefined) return this.#lease(question, tell)
+    const use = await this.#place(sessionOf(client))
+    return use((server) => server.pass(question, tell))
+  }
+
+  close(options: { isGraceful: boolean }): Promise<void> {
+    return this.#processes.close(options)
+  }
+
+  restart(): Promise<void> {
+    return this.#processes.restart()
+  }
+
+  async #lease(question: PassedQuestion, tell: Tell): Promise<Answer> {
+    const capabilities = capabilitiesIn(question)
+    const kind = JSON.stringify(capabilities)
+    const free = (this.#free.get(kind) ?? []).filter((each) => this.#processes.has(each))
+    const name = free.pop() ?? `r${crypto.randomUUID()}`
+    this.#free.set(kind, free)
+    const use = await this.#place({ name, capabilities, hasSession: false })
+    return use((server) => {
+      const answer = server.pass(question, tell)
+      // Which may be long after the answer, when its caller is asked for something.
+      void server.drained().then(() => this.#free.get(kind)?.push(name))
+      return answer
+    })
+  }
+
+  async #place(client: ProcessClient): Promise<Use> {
+    const { name } = client
+    const place = await this.#processes.place(name, (use) => {
+      const server = this.#deps.start(client, () => void this.#processes.end(name))
+      server.serveClient(name, use)
+      return server
+    })
+    if (!('peer' in place)) return place
+    throw new BusError('unavailable', 'the client has its process elsewhere; try again')
+  }
+}
+
+function sessionOf({ id, capabilities }: McpClient): ProcessClient {
+  return { name: id, capabilities, hasSession: true }
+}
+
+/** Of a newer client, which says it with every request. */
+function capabilitiesIn({ body }: PassedQuestion): object {
+  const params: unknown = JSON.parse(new TextDecoder().decode(body))
+  const said = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {}
+  const capabilities = said[CAPABILITIES_KEY]
+  return isObject(capabilities) ? capabilities : {}
+}

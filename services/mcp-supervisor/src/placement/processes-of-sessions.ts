@@ -1,0 +1,97 @@
+import type { ServedRequest } from '@mcp-host/bus'
+import type { RunToolRequest, ServerName, SessionId } from '@mcp-host/contracts'
+import { passRequest, runTool } from '@mcp-host/contracts'
+import type { ServerConfig, ServerRequestKind } from 'mcp-host'
+import { PassedRequests } from '../pass/passed-requests.ts'
+import type { ProcessClient } from './client-processes.ts'
+import { ClientProcesses } from './client-processes.ts'
+import { HostedServer } from './hosted-server.ts'
+import type { OwnProcessesDeps } from './own-processes.ts'
+import type { PlacementDeps } from './placed-server.ts'
+import { SessionProcesses } from './session-processes.ts'
+
+const DEFAULT_IDLE_MS = 300_000
+
+/** All processes of a server that everybody has for himself: sessions of chats, and MCP clients. */
+export class ProcessesOfSessions {
+  readonly #deps: PlacementDeps
+  readonly #name: ServerName
+  readonly #config: ServerConfig
+  readonly #sessions: SessionProcesses
+  readonly #clients: ClientProcesses
+
+  constructor(deps: PlacementDeps, name: ServerName, config: ServerConfig) {
+    this.#deps = deps
+    this.#name = name
+    this.#config = config
+    const { bus, peers, places, logger } = deps
+    const own: OwnProcessesDeps = {
+      bus,
+      peers,
+      places,
+      idleTimeoutMs: config.idleTimeoutMs ?? DEFAULT_IDLE_MS,
+      warn(err) {
+        const fields = { component: 'placement', action: 'session', server: name, err }
+        logger.warn(fields, 'trouble')
+      },
+    }
+    this.#sessions = new SessionProcesses(
+      { ...own, start: (session) => this.#forSession(session) },
+      name,
+    )
+    this.#clients = new ClientProcesses(
+      { ...own, start: (client, onLeave) => this.#forClient(client, onLeave) },
+      name,
+    )
+  }
+
+  get size(): number {
+    return this.#sessions.size + this.#clients.size
+  }
+
+  /** Answers on the server's queue until disposed. */
+  serve(): Disposable {
+    const { bus } = this.#deps
+    const params = { server: this.#name }
+    const stack = new DisposableStack()
+    stack.use(bus.serve(runTool, params, (served) => this.#sessions.run(served)))
+    stack.use(
+      bus.servePassage(passRequest, params, (question, tell) => this.#clients.pass(question, tell)),
+    )
+    return stack
+  }
+
+  /** A call that another supervisor passed on. */
+  runHere(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
+    return this.#sessions.runHere(served)
+  }
+
+  /** Ends all processes; the next calls start others. */
+  async restart(): Promise<void> {
+    await Promise.all([this.#sessions.restart(), this.#clients.restart()])
+  }
+
+  /** Ends all; the calls under way are waited for when `isGraceful`. */
+  async close(options: { isGraceful: boolean }): Promise<void> {
+    await Promise.all([this.#sessions.close(options), this.#clients.close(options)])
+  }
+
+  #forSession(session: SessionId): HostedServer {
+    const callback = this.#deps.callbackOf(session)
+    const host = this.#deps.makeHost({ callback, kinds: ['sampling', 'elicitation'] })
+    return new HostedServer(this.#deps, host, { name: this.#name, config: this.#config })
+  }
+
+  #forClient(client: ProcessClient, onLeave: () => void): HostedServer {
+    const { bus, inputTimeoutMs } = this.#deps
+    const { name, capabilities, hasSession } = client
+    const server = this.#name
+    const passed = new PassedRequests({ bus, server, inputTimeoutMs, process: name, hasSession })
+    const kinds: ServerRequestKind[] = [...ANSWERABLE.filter((each) => each in capabilities), 'log']
+    const host = this.#deps.makeHost({ callback: passed.callback, kinds, capabilities })
+    const own = { passed, client: name, onLeave }
+    return new HostedServer(this.#deps, host, { name: server, config: this.#config, ...own })
+  }
+}
+
+const ANSWERABLE = ['sampling', 'elicitation', 'roots'] as const
