@@ -1,0 +1,5 @@
+export type { Cell } from './cells.ts'
+export { nameOfCell } from './cells.ts'
+export { judgeCell } from './judge.ts'
+export { runConformance } from './run-conformance.ts'
+export { readExpected } from './totals.ts'

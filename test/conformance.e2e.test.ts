@@ -1,0 +1,23 @@
+// Two cells of `npm run conformance`, one for each era: what the suite finds must not depend on a gateway between.
+import type { Cell } from '@mcp-host/conformance'
+import { judgeCell, nameOfCell, readExpected, runConformance } from '@mcp-host/conformance'
+import { testFolder } from '@mcp-host/testkit'
+import { expect, test } from 'vitest'
+
+const gateway = { kind: 'gateway', transport: 'stdio', gateways: 1 } as const
+const cells: readonly Cell[] = [
+  { requirements: '2025-11-25', target: { ...gateway, era: 'legacy' } },
+  { requirements: '2026-07-28', target: { ...gateway, era: 'modern' } },
+]
+
+test.each(cells.map((cell) => [nameOfCell(cell), cell] as const))(
+  '%s comes to what the server comes to by itself',
+  { timeout: 300_000 },
+  async (_, cell) => {
+    await using folder = await testFolder()
+    const expected = await readExpected()
+    const results = await runConformance({ cells: [cell], folder: folder.path, say: () => {} })
+    const differences = await Promise.all(results.map((result) => judgeCell(result, expected)))
+    expect(differences).toEqual([[]])
+  },
+)
