@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { checkCapability, ClientQuestions } from './client-questions.ts'
+
+const LIMIT_MS = 1_000
+
+let questions: ClientQuestions
+let asked: string[]
+beforeEach(() => {
+  vi.useFakeTimers()
+  questions = new ClientQuestions('s', LIMIT_MS)
+  asked = []
+})
+afterEach(() => void vi.useRealTimers())
+
+const ask = (signal?: AbortSignal): Promise<unknown> =>
+  questions.ask((each) => void asked.push(each), signal)
+
+test('each question gets the answer that names it, be it a result or an error', async () => {
+  const refused = { code: 7, message: 'no', data: { why: 1 } }
+  const answers = Promise.allSettled([ask(), ask()])
+  questions.answer('s.somebody-else', { result: { n: 0 } })
+  questions.answer(asked[1]!, { result: { n: 2 } })
+  questions.answer(asked[0]!, { error: refused })
+  expect(await answers).toMatchObject([{ reason: refused }, { value: { n: 2 } }])
+  // Where the answer goes.
+  expect(asked).toEqual(asked.map(() => expect.stringMatching(/^s\.[\da-f-]{36}$/)))
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('nobody who answers in time is an error', async () => {
+  const late = expect(ask()).rejects.toMatchObject({ name: 'ClientRefusal', code: -32_001 })
+  let isLate = false
+  void late.then(() => (isLate = true))
+  await vi.advanceTimersByTimeAsync(LIMIT_MS - 1)
+  expect(isLate).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  await late
+})
+
+test('a question that is not wanted any more ends with the reason, and is not sent after that', async () => {
+  const control = new AbortController()
+  const reason = new Error('cancelled')
+  const first = ask(control.signal)
+  control.abort(reason)
+  await expect(first).rejects.toBe(reason)
+  await expect(ask(control.signal)).rejects.toBe(reason)
+  expect(asked).toHaveLength(1)
+})
+
+const FORM = { message: 'who?', requestedSchema: {} }
+const URL = { mode: 'url', url: 'http://localhost' }
+
+test.each<[object, string, object?]>([
+  [{ sampling: {} }, 'sampling/createMessage'],
+  [{ roots: {} }, 'roots/list'],
+  [{ elicitation: {} }, 'elicitation/create', FORM],
+  [{ elicitation: { form: {} } }, 'elicitation/create', FORM],
+  [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', { ...FORM, mode: 'form' }],
+  [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', URL],
+  [{ elicitation: { url: {} } }, 'elicitation/create', URL],
+])('a client that is %j can be asked by %s %j', (capabilities, method, params) => {
+  expect(() => checkCapability(capabilities, method, params)).not.toThrow()
+})
+
+const ALL = { sampling: {}, roots: {}, elicitation: { form: {}, url: {} } }
+
+test.each<[object, string, object?]>([
+  [{ ...ALL, sampling: undefined }, 'sampling/createMessage'],
+  [{ ...ALL, sampling: true }, 'sampling/createMessage'],
+  [{ ...ALL, roots: undefined }, 'roots/list'],
+  [{ ...ALL, elicitation: undefined }, 'elicitation/create', FORM],
+  [{ ...ALL, elicitation: undefined }, 'elicitation/create', URL],
+  [{ ...ALL, elicitation: {} }, 'elicitation/create', URL],
+  [{ ...ALL, elicitation: { form: {} } }, 'elicitation/create', URL],
+  [{ ...ALL, elicitation: { url: {} } }, 'elicitation/create', FORM],
+  [ALL, 'tools/call'],
+])('a client that is %j is not asked by %s %j', (capabilities, method, params) => {
+  const refusal = expect.objectContaining({ name: 'ClientRefusal', code: -32_601 })
+  expect(() => checkCapability(capabilities, method, params)).toThrow(refusal)
+})

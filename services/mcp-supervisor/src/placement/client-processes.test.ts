@@ -1,0 +1,230 @@
+import type { Bus, Lease } from '@mcp-host/bus'
+import type { ServerName } from '@mcp-host/contracts'
+import { newEnvelope } from '@mcp-host/contracts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Answer } from '../pass/pass-request.ts'
+import type { PassedQuestion } from '../pass/passed-requests.ts'
+import type { ProcessClient } from './client-processes.ts'
+import { ClientProcesses } from './client-processes.ts'
+import type { HostedServer } from './hosted-server.ts'
+import type { Use } from './own-processes.ts'
+import type { Peers } from './peers.ts'
+import { SessionPlaces } from './session-places.ts'
+
+const IDLE_MS = 1_000
+
+/** A process, as far as it is looked at. */
+interface Process extends ProcessClient {
+  /** The ids of the requests that it ran. */
+  readonly ran: string[]
+  /** How many are under way, also after their answers. */
+  inFlight: number
+  isOver: boolean
+  /** Ends what is under way. */
+  finish(): Promise<void>
+  readonly leave: () => void
+  /** A request that names the process, as it comes over the bus. */
+  byName: (id: string) => Promise<Answer>
+}
+
+/** Who holds which lease. */
+let holders: Map<string, string>
+let processes: Process[]
+let clients: ClientProcesses
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  holders = new Map()
+  processes = []
+  const lease = async (key: string): Promise<Lease> => {
+    const release = async (): Promise<void> => void holders.delete(key)
+    holders.set(key, 'us')
+    const { signal: lost } = new AbortController()
+    return { key, revision: 1, lost, isHeld: true, release, [Symbol.asyncDispose]: release }
+  }
+  const bus = {
+    id: 'us',
+    leases: {
+      acquire: lease,
+      async holder(key: string) {
+        const holder = holders.get(key)
+        return holder === undefined ? undefined : { holder, revision: 1 }
+      },
+    },
+  } as unknown as Bus
+  const peers = { isGone: async () => false } as unknown as Peers
+  const places = new SessionPlaces(3)
+  const warn = (error: unknown): never => {
+    throw error
+  }
+  clients = new ClientProcesses(
+    { bus, peers, places, start, idleTimeoutMs: IDLE_MS, warn },
+    'own' as ServerName,
+  )
+})
+afterEach(() => void vi.useRealTimers())
+
+function start(client: ProcessClient, leave: () => void): HostedServer {
+  let done = Promise.withResolvers<void>()
+  const process: Process = {
+    ...client,
+    ran: [],
+    inFlight: 0,
+    isOver: false,
+    async finish() {
+      process.inFlight = 0
+      done.resolve()
+      done = Promise.withResolvers()
+      await vi.advanceTimersByTimeAsync(0)
+    },
+    leave,
+    byName: () => Promise.reject(new Error('it has no name')),
+  }
+  processes.push(process)
+  const server = {
+    pass({ head }: PassedQuestion) {
+      process.ran.push(head.id)
+      process.inFlight++
+      return Promise.resolve({ head: { type: 'result' }, body: '{}' })
+    },
+    serveClient(name: string, use: Use) {
+      expect(name).toBe(client.name)
+      process.byName = (id) => use((each) => each.pass(question({ id }), () => undefined))
+    },
+    abandon: () => undefined,
+    drained: () => (process.inFlight === 0 ? Promise.resolve() : done.promise),
+    get inFlight() {
+      return process.inFlight
+    },
+    snapshot: { state: 'ready' },
+    async [Symbol.asyncDispose]() {
+      process.isOver = true
+    },
+  }
+  return server as unknown as HostedServer
+}
+
+interface Asked {
+  readonly id: string
+  /** Where it has a session. */
+  readonly session?: string
+  readonly capabilities?: object
+}
+
+function question({ id, session, capabilities = {} }: Asked): PassedQuestion {
+  const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
+  const params = session === undefined ? { _meta } : {}
+  const client =
+    session === undefined ? {} : { client: { id: session, capabilities: { ...capabilities } } }
+  const era = session === undefined ? 'modern' : 'legacy'
+  return {
+    head: { method: 'tools/call', id, era, ...client },
+    body: new TextEncoder().encode(JSON.stringify(params)),
+    envelope: newEnvelope('local'),
+  }
+}
+
+const pass = (asked: Asked): Promise<Answer> => clients.pass(question(asked), () => undefined)
+
+test('a client with a session has one process and comes back to it', async () => {
+  const capabilities = { roots: {} }
+  const answers = await Promise.all([
+    pass({ id: '1', session: 'a', capabilities }),
+    pass({ id: '2', session: 'a', capabilities }),
+    pass({ id: '3', session: 'b' }),
+  ])
+  expect(answers).toMatchObject(answers.map(() => ({ head: { type: 'result' } })))
+  await processes[0]?.finish()
+  await pass({ id: '4', session: 'a', capabilities })
+  await processes[0]?.byName('5')
+  expect(processes).toMatchObject([
+    { name: 'a', capabilities, hasSession: true, ran: ['1', '2', '4', '5'] },
+    { name: 'b', capabilities: {}, hasSession: true, ran: ['3'] },
+  ])
+  expect(clients.size).toBe(2)
+})
+
+test('a request that names the process keeps it from being idle', async () => {
+  await pass({ id: '1', session: 'a' })
+  await processes[0]?.finish()
+  await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
+  await processes[0]?.byName('2')
+  await vi.advanceTimersByTimeAsync(IDLE_MS * 2)
+  expect(processes).toMatchObject([{ isOver: false }])
+  await processes[0]?.finish()
+  await vi.advanceTimersByTimeAsync(IDLE_MS)
+  expect(processes).toMatchObject([{ isOver: true }])
+})
+
+test('a client whose process is elsewhere is to be asked for there', async () => {
+  holders.set('session.own.a', 'peer')
+  await expect(pass({ id: '1', session: 'a' })).rejects.toMatchObject({ code: 'unavailable' })
+  expect(processes).toEqual([])
+})
+
+test('requests without a session run at once on processes of their own', async () => {
+  const capabilities = { sampling: {} }
+  await Promise.all([pass({ id: '1', capabilities }), pass({ id: '2', capabilities })])
+  expect(processes).toMatchObject([
+    { ran: ['1'], capabilities, hasSession: false },
+    { ran: ['2'], capabilities, hasSession: false },
+  ])
+  const [first, second] = processes
+  expect(first?.name).not.toBe(second?.name)
+})
+
+test('a process is free for another request once all of the first is over, not with its answer', async () => {
+  await pass({ id: '1' })
+  // The answer asks its caller for something.
+  await pass({ id: '2' })
+  expect(processes).toMatchObject([{ ran: ['1'] }, { ran: ['2'] }])
+  await processes[0]?.byName('1, once more')
+  await processes[0]?.finish()
+  await pass({ id: '3' })
+  expect(processes).toMatchObject([{ ran: ['1', '1, once more', '3'] }, { ran: ['2'] }])
+  await pass({ id: '4' })
+  expect(processes[2]).toMatchObject({ ran: ['4'] })
+})
+
+test('a process is used again only by those that can be asked for the same', async () => {
+  await pass({ id: '1', capabilities: { sampling: {} } })
+  await processes[0]?.finish()
+  await pass({ id: '2', capabilities: { sampling: {}, roots: {} } })
+  await pass({ id: '3' })
+  await pass({ id: '4', capabilities: { sampling: {} } })
+  expect(processes.map(({ ran }) => ran)).toEqual([['1', '4'], ['2'], ['3']])
+})
+
+test('a process that was free and has ended is not used again', async () => {
+  await pass({ id: '1' })
+  await processes[0]?.finish()
+  await vi.advanceTimersByTimeAsync(IDLE_MS)
+  expect(clients.size).toBe(0)
+  await pass({ id: '2' })
+  expect(processes).toMatchObject([{ isOver: true }, { ran: ['2'] }])
+  expect(processes[1]?.name).not.toBe(processes[0]?.name)
+})
+
+test('the process of a client that leaves is ended, and its lease is free', async () => {
+  await Promise.all([pass({ id: '1', session: 'a' }), pass({ id: '2', session: 'b' })])
+  processes[0]?.leave()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(processes).toMatchObject([{ isOver: true }, { isOver: false }])
+  expect(Array.from(holders.keys())).toEqual(['session.own.b'])
+  await pass({ id: '3', session: 'a' })
+  expect(processes[2]).toMatchObject({ name: 'a', ran: ['3'] })
+})
+
+test.each<['restart' | 'close', boolean]>([
+  ['restart', true],
+  ['close', false],
+])('a %s ends all processes; whether others may begin: %s', async (action, mayBegin) => {
+  await Promise.all([pass({ id: '1', session: 'a' }), pass({ id: '2' })])
+  await processes[1]?.finish()
+  await (action === 'restart' ? clients.restart() : clients.close({ isGraceful: false }))
+  expect(processes).toMatchObject([{ isOver: true }, { isOver: true }])
+  expect(holders.size).toBe(0)
+  const next = [pass({ id: '3', session: 'a' }), pass({ id: '4' })]
+  const outcomes = (await Promise.allSettled(next)).map(({ status }) => status)
+  expect(outcomes).toEqual(next.map(() => (mayBegin ? 'fulfilled' : 'rejected')))
+})
