@@ -5,8 +5,9 @@ import { startService } from '@mcp-host/tools/host'
 import type { Guardian } from 'mcp-host/process'
 
 const SERVER = 'fixture'
-/** Where a gateway offers one server under its own names. */
-const MOUNT = `/mcp/servers/${SERVER}`
+/** The suite wants its own names, so nothing stands before them. */
+const BUNDLES = { bundles: { suite: { names: 'never' } } }
+const MOUNT = '/mcp/bundles/suite'
 
 export interface HostOptions {
   /** For logs and `mcp.json`. */
@@ -35,12 +36,15 @@ export async function startHost({
   await mkdir(folder, { recursive: true })
   const mcpJson = join(folder, 'mcp.json')
   await writeFile(mcpJson, JSON.stringify({ servers: { [SERVER]: server } }, null, 2))
+  const bundles = join(folder, 'bundles.json')
+  await writeFile(bundles, JSON.stringify(BUNDLES))
   const broker = stack.use(await startBroker())
   const start = async (name: 'gateway' | 'mcp-supervisor', index = 0): Promise<string> => {
     const env = {
       PATH: process.env['PATH'],
       NATS_URL: broker.url,
       MCP_JSON_PATH: mcpJson,
+      BUNDLES_CONFIG: bundles,
       PORT: '0',
     }
     const instance = `${name}-${index}`

@@ -18,7 +18,7 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/bus': { own: ['@mcp-host/contracts'], outside: ['@nats-io/*', 'zod'] },
   '@mcp-host/service': {
     own: ['@mcp-host/contracts', '@mcp-host/bus'],
-    outside: ['fastify', 'pino', 'prom-client', 'zod'],
+    outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'zod'],
   },
   'mcp-host': {
     own: [],
@@ -39,6 +39,7 @@ const services: Readonly<Record<string, Allowance>> = {
       'fastify',
       'fastify-type-provider-zod',
       '@fastify/*',
+      'minisearch',
       'ws',
       '@types/ws',
     ],
@@ -53,7 +54,7 @@ const services: Readonly<Record<string, Allowance>> = {
   },
   '@mcp-host/llm-worker': {
     own: everyService.own,
-    outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'jsonc-parser', 'undici'],
+    outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'undici'],
   },
 }
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError } from '@mcp-host/service'
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
-import { LlmFile } from './llm-file.ts'
+import type { z } from 'zod'
+import { ConfigError } from './settings.ts'
 
 /**
- * Reads an `llm.json`: JSON with comments and trailing commas. Throws `ConfigError` with all that is wrong;
+ * Reads a file of settings: JSON with comments and trailing commas. Throws `ConfigError` with all that is wrong;
  * answers `undefined` when there is none.
  */
-export function readLlmFile(path: string): LlmFile | undefined {
+export function readJsonFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -24,9 +24,13 @@ export function readLlmFile(path: string): LlmFile | undefined {
     const what = printParseErrorCode(fault.error)
     throw new ConfigError([`${path}: line ${line} is not valid JSON (${what})`])
   }
-  const parsed = LlmFile.safeParse(value)
+  const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw new ConfigError(
-    parsed.error.issues.map(({ path: at, message }) => `${path}: ${at.join('.')}: ${message}`),
+    parsed.error.issues.map((issue) => {
+      // Of a key it says only that it is wrong.
+      const reason = issue.code === 'invalid_key' ? issue.issues[0] : undefined
+      return `${path}: ${issue.path.join('.')}: ${reason?.message ?? issue.message}`
+    }),
   )
 }

@@ -93,6 +93,7 @@ export async function startStack({
         DEMO_SCRIPTED: 'true',
         DEMO_TOKENS_PER_SECOND: '0',
         LLM_CONFIG: 'none',
+        BUNDLES_CONFIG: 'none',
         ...nowhere,
         ...env,
       },

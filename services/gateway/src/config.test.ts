@@ -11,6 +11,7 @@ test('without settings it listens on loopback', () => {
     port: 3000,
     host: '127.0.0.1',
     allowedOrigins: [],
+    bundlesConfig: 'bundles.json',
     heartbeatMs: 30_000,
   })
 })

@@ -31,6 +31,13 @@ export const gatewaySettings = {
     describe:
       'Web origins, besides those on loopback, whose pages may connect; by commas, as https://chat.example.com.',
   }),
+  bundlesConfig: setting({
+    env: 'BUNDLES_CONFIG',
+    schema: values.text,
+    default: 'bundles.json',
+    describe:
+      'File with bundles of MCP servers, offered at /mcp/bundles/<name>; read again when it changes. The default need not exist; none is no file.',
+  }),
   heartbeatMs: setting({
     env: 'HEARTBEAT_MS',
     schema: values.integer(100, 600_000),

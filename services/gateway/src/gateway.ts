@@ -3,7 +3,9 @@ import { capabilities } from './capabilities.ts'
 import type { GatewayConfig } from './config.ts'
 import { gatewayEvents } from './events.ts'
 import { buildApp } from './http/app.ts'
+import { followBundles } from './mcp/follow-bundles.ts'
 import { BusClients } from './mcp/bus-clients.ts'
+import { Mounts } from './mcp/mounts.ts'
 import type { Connection } from './socket/connection.ts'
 import { serveSocket } from './socket/socket.ts'
 
@@ -17,6 +19,8 @@ export async function createGateway(
 ): Promise<Service> {
   const catalog = await bus.catalog.watch()
   const clients = new BusClients(bus, await bus.mcpClients.watch())
+  const mounts = new Mounts(catalog)
+  const bundles = followBundles(config.bundlesConfig, (read) => mounts.setBundles(read), logger)
   const able = capabilities(catalog)
   const connections = new Set<Connection>()
   const passing = new Set<Promise<unknown>>()
@@ -25,6 +29,7 @@ export async function createGateway(
   const deps = {
     bus,
     catalog,
+    mounts,
     clients,
     logger,
     events,
@@ -69,6 +74,7 @@ export async function createGateway(
       await app.close()
       clearTimeout(late)
       clients[Symbol.dispose]()
+      bundles[Symbol.dispose]()
     },
   }
 }

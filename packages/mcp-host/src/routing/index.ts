@@ -1,3 +1,4 @@
+export { isAllowed } from '../inventory/tool-filter.ts'
 export { findResource, type ResourceIdentity, type ResourceLists } from './find-resource.ts'
 export {
   type ParameterHeader,

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gatewayEvents } from '../events.ts'
 import { FakeBus } from './__fixtures__/fake-bus.ts'
 import { noClients } from '../mcp/core/__fixtures__/no-clients.ts'
+import { Mounts } from '../mcp/mounts.ts'
 import { buildApp } from './app.ts'
 
 const SESSION = 'sessionsessionsession' as SessionId
@@ -50,7 +51,10 @@ beforeEach(async () => {
       onSocket: quiet,
       passing: new Set(),
       clients: noClients,
-      catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
+      mounts: new Mounts({
+        entries: new Map(),
+        onChange: () => ({ [Symbol.dispose]: () => undefined }),
+      }),
       models: () => models,
     },
     { allowedOrigins: [] },

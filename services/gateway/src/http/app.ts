@@ -42,6 +42,7 @@ GET    /ws                                 chat over WebSocket
 
 POST   /mcp                                all MCP servers as one, by Streamable HTTP
 POST   /mcp/servers/:server                one of them, under its own names
+POST   /mcp/bundles/:bundle                some of it, as bundles.json has it
 
 POST   /api/chat/session                   begin a session
 GET    /api/chat/sessions                  list them
@@ -64,7 +65,7 @@ GET    /ready                              whether it can work
 GET    /metrics                            Prometheus
 `
 
-export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'catalog' | 'clients' | 'passing'> {
+export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'mounts' | 'clients' | 'passing'> {
   readonly operations: OperationsDeps
   readonly models: () => ModelList
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void

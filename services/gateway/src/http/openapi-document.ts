@@ -3,6 +3,7 @@ import type { Logger } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../events.ts'
 import type { Clients } from '../mcp/core/clients.ts'
+import { Mounts } from '../mcp/mounts.ts'
 import { buildApp } from './app.ts'
 
 /** The description of the HTTP API, as a gateway serves it. Starts nothing. */
@@ -18,7 +19,10 @@ export async function openApiDocument(): Promise<object> {
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       passing: new Set(),
       clients: {} as Clients,
-      catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
+      mounts: new Mounts({
+        entries: new Map(),
+        onChange: () => ({ [Symbol.dispose]: () => undefined }),
+      }),
       models: () => ({ providers: [] }),
       onSocket: () => undefined,
     },

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Bus, CatalogView } from '@mcp-host/bus'
+import type { Bus } from '@mcp-host/bus'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { BusUpstream } from './bus-upstream.ts'
 import type { Clients } from './core/clients.ts'
@@ -7,11 +7,11 @@ import type { McpReply } from './core/endpoint.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import type { Mount } from './core/mount.ts'
 import { RpcCode } from './core/rpc.ts'
-import { Mounts } from './mounts.ts'
+import type { Mounts } from './mounts.ts'
 
 export interface McpRoutesDeps {
   readonly bus: Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs'>
-  readonly catalog: CatalogView
+  readonly mounts: Mounts
   readonly clients: Clients
   /** Requests under way, to be waited for. */
   readonly passing: Set<Promise<unknown>>
@@ -25,9 +25,8 @@ const MAX_BODY_BYTES = 768 * 1024
 /** The whole catalog, and each server, as one MCP server over Streamable HTTP. */
 export async function addMcpRoutes(
   app: FastifyInstance,
-  { bus, catalog, clients, passing, draining }: McpRoutesDeps,
+  { bus, mounts, clients, passing, draining }: McpRoutesDeps,
 ): Promise<void> {
-  const mounts = new Mounts(catalog)
   const endpoint = new McpEndpoint({
     upstream: new BusUpstream(bus),
     clients,
@@ -43,7 +42,8 @@ export async function addMcpRoutes(
     mount: Mount | undefined,
   ): Promise<FastifyReply> {
     if (mount === undefined) {
-      const error = { code: RpcCode.invalidRequest, message: 'there is no such MCP server' }
+      const message = 'there is no such MCP server or bundle'
+      const error = { code: RpcCode.invalidRequest, message }
       return reply.code(404).send({ jsonrpc: '2.0', id: null, error })
     }
     const left = new AbortController()
@@ -72,6 +72,9 @@ export async function addMcpRoutes(
   app.all('/mcp', options, (request, reply) => answer(request, reply, mounts.all()))
   app.all<{ Params: { server: string } }>('/mcp/servers/:server', options, (request, reply) =>
     answer(request, reply, mounts.server(request.params.server)),
+  )
+  app.all<{ Params: { bundle: string } }>('/mcp/bundles/:bundle', options, (request, reply) =>
+    answer(request, reply, mounts.bundle(request.params.bundle)),
   )
 }
 

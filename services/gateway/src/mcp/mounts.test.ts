@@ -103,6 +103,22 @@ test('a server that each client has for itself is marked as such', () => {
   expect(['a', 'b'].map((each) => mounts.all().offer.isOwn(each))).toEqual([true, false])
 })
 
+test('bundles are what the configuration says now', () => {
+  put(server('a', ['x', 'y']))
+  mounts.setBundles({ some: { names: 'never', servers: { a: { deny: ['y'] } } } })
+  const some = mounts.bundle('some')
+  expect(some?.offer.tool('x')).toEqual({ server: 'a', name: 'x' })
+  expect(some?.offer.tool('y')).toBeUndefined()
+  expect(mounts.bundle('a')).toBeUndefined()
+  let changes = 0
+  some?.onChange(() => void changes++)
+  mounts.setBundles({ some: { names: 'never' } })
+  expect(changes).toBe(1)
+  expect(mounts.bundle('some')?.offer.tool('y')).toBeDefined()
+  mounts.setBundles({})
+  expect(mounts.bundle('some')).toBeUndefined()
+})
+
 test('whoever wants to know is told when what is offered changes, and only then', () => {
   let changes = 0
   const listening = mounts.all().onChange(() => void changes++)

@@ -3,6 +3,8 @@ import { Listeners } from '@mcp-host/bus'
 import type { ServerEntry } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 import type { Offering } from './core/offer.ts'
+import type { Bundle } from './core/bundle.ts'
+import { bundleOffer } from './core/bundle.ts'
 import type { Mount } from './core/mount.ts'
 import { Offer } from './core/offer.ts'
 
@@ -17,6 +19,7 @@ export class Mounts {
   readonly #known = new Map<string, { readonly entry: ServerEntry; readonly until: number }>()
   readonly #offers = new Map<string, Offer>()
   readonly #changes = new Listeners()
+  #bundles: Readonly<Record<string, Bundle>> = {}
   /** When the first of them ends. */
   #nextEnd = Infinity
   /** What the offers are made of. */
@@ -40,10 +43,24 @@ export class Mounts {
   server(name: string): Mount | undefined {
     this.#refresh()
     if (!this.#known.has(name)) return undefined
-    return this.#mount(name, (entries) => {
+    return this.#mount(`server ${name}`, (entries) => {
       const own = entries.filter(({ server }) => server === name)
       return new Offer(own.map(toOffering), (place) => place.name)
     })
+  }
+
+  /** Some of it, as the configuration has it; `undefined` when there is no such bundle. */
+  bundle(name: string): Mount | undefined {
+    const bundle = this.#bundles[name]
+    if (bundle === undefined) return undefined
+    return this.#mount(`bundle ${name}`, (entries) => bundleOffer(bundle, entries.map(toOffering)))
+  }
+
+  /** From now on there are these. */
+  setBundles(bundles: Readonly<Record<string, Bundle>>): void {
+    this.#bundles = bundles
+    this.#offers.clear()
+    this.#changes.call()
   }
 
   #mount(key: string, make: (entries: readonly ServerEntry[]) => Offer): Mount {

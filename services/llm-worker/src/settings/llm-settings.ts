@@ -1,12 +1,11 @@
-import { ConfigError } from '@mcp-host/service'
+import { ConfigError, readJsonFile } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
 import type { Provider } from './find-provider.ts'
 import { findProvider } from './find-provider.ts'
-import { ProviderType } from './llm-file.ts'
+import { LlmFile, ProviderType } from './llm-file.ts'
 import { providerTypes } from './provider-types.ts'
 import type { Environment } from './read-key.ts'
 import { KeyError } from './read-key.ts'
-import { readLlmFile } from './read-llm-file.ts'
 
 /** Who may answer. */
 export interface LlmSettings {
@@ -30,7 +29,7 @@ type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'
  */
 export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   const { llmConfig, provider, model } = config
-  const file = llmConfig === NONE ? undefined : readLlmFile(llmConfig)
+  const file = llmConfig === NONE ? undefined : readJsonFile(llmConfig, LlmFile)
   if (file === undefined && llmConfig !== NONE && (env['LLM_CONFIG'] ?? '') !== '') {
     throw new ConfigError([`LLM_CONFIG: there is no file ${llmConfig}; "${NONE}" does without one`])
   }

@@ -2,6 +2,7 @@ import type { ParameterHeader, ResourceLists } from 'mcp-host/routing'
 import { findResource, parameterHeaders } from 'mcp-host/routing'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
+import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
 
 /** A server with what it lists, each thing as the server describes it. */
 export interface Offering {
@@ -26,6 +27,13 @@ export interface Place {
   readonly name: string
 }
 
+export interface OfferOptions {
+  /** Said before what the servers say of how they are meant to be used. */
+  readonly instructions?: string | undefined
+  /** Whether tools are searched for, and not listed. */
+  readonly toolSearch?: boolean
+}
+
 export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
 /** So many stand on one page of a list. */
@@ -43,16 +51,24 @@ export class Offer {
   readonly #headers = new Map<string, readonly ParameterHeader[]>()
   readonly #texts = new Map<ListName, string>()
   readonly #own: ReadonlySet<string>
+  readonly instructions: string | undefined
+  /** Where tools are not listed. */
+  readonly toolSearch: ToolSearch | undefined
 
   /** `nameOf`: what something of a server is called here. */
-  constructor(offerings: readonly Offering[], nameOf: (place: Place) => string) {
+  constructor(
+    offerings: readonly Offering[],
+    nameOf: (place: Place, list: 'tools' | 'prompts') => string,
+    { instructions, toolSearch = false }: OfferOptions = {},
+  ) {
     this.offerings = offerings
+    this.instructions = instructions
     this.#own = new Set(offerings.flatMap(({ server, isOwn }) => (isOwn === true ? [server] : [])))
     const named = (list: 'tools' | 'prompts', places: Map<string, Place>): Params[] =>
       offerings.flatMap(({ server, [list]: items }) =>
         items.flatMap((item) => {
           const place = { server, name: item.name }
-          const name = nameOf(place)
+          const name = nameOf(place, list)
           // Whoever came first keeps a name.
           if (places.has(name)) return []
           places.set(name, place)
@@ -63,8 +79,10 @@ export class Offer {
       offerings.flatMap(({ resources }) => resources),
       ({ uri }) => uri,
     )
+    const tools = named('tools', this.#tools)
+    if (toolSearch) this.toolSearch = new ToolSearch(tools)
     this.#lists = {
-      tools: named('tools', this.#tools),
+      tools: toolSearch ? SEARCH_DEFINITIONS : tools,
       prompts: named('prompts', this.#prompts),
       resources: offerings.flatMap(({ server, resources }) =>
         resources.map((resource) => {

@@ -2,6 +2,7 @@ import type { RpcRequest } from './classify.ts'
 import type { ListName, Offer } from './offer.ts'
 import type { Params } from './rpc.ts'
 import { RpcCode, RpcFault } from './rpc.ts'
+import { noSuchTool, SEARCH_TOOLS } from './tool-search.ts'
 import { MODERN_VERSIONS, negotiated } from './versions.ts'
 
 /** As others are to know us. */
@@ -28,6 +29,11 @@ export function ownAnswer(
 ): string {
   const list = LISTS.get(method)
   if (list !== undefined) return answerList(list, params, era, offer, serverInfo)
+  if (method === 'tools/call' && offer.toolSearch !== undefined) {
+    const isSearch = params['name'] === SEARCH_TOOLS
+    const result = isSearch ? offer.toolSearch.run(params) : noSuchTool(params)
+    return era === 'legacy' ? JSON.stringify(result) : modernResult(result, serverInfo)
+  }
   const isOlder = era === 'legacy'
   if (isOlder && method === 'initialize') {
     const protocolVersion = negotiated(params['protocolVersion'])
@@ -81,8 +87,14 @@ function modernResult(result: object, serverInfo: ServerInfo): string {
   return JSON.stringify({ resultType: 'complete', _meta, ...result })
 }
 
-/** How servers are meant to be used, in their own words. */
-function instructionsOf({ offerings }: Offer): string | undefined {
+/** How it is meant to be used, in the words of the bundle and of the servers. */
+function instructionsOf({ offerings, instructions: first }: Offer): string | undefined {
+  const theirs = serverInstructions(offerings)
+  const all = [first, theirs].filter((each) => each !== undefined)
+  return all.length === 0 ? undefined : all.join('\n\n')
+}
+
+function serverInstructions(offerings: Offer['offerings']): string | undefined {
   const [only, ...others] = offerings.filter(({ instructions = '' }) => instructions !== '')
   if (only === undefined) return undefined
   if (others.length === 0) return only.instructions

@@ -2,6 +2,7 @@ import type { RpcRequest } from './classify.ts'
 import type { Offer, Place } from './offer.ts'
 import type { Params } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
+import { CALL_TOOL, SEARCH_TOOLS } from './tool-search.ts'
 
 /** A request with its place, in the words of its server. */
 export interface Passage {
@@ -23,6 +24,8 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
   switch (method) {
     case 'tools/call': {
       const name = stringOf(params, 'name')
+      if (offer.toolSearch !== undefined && name === SEARCH_TOOLS) return undefined
+      if (offer.toolSearch !== undefined && name === CALL_TOOL) return foundTool(params, offer)
       const place = offer.tool(name)
       if (place === undefined) throw unknown(`there is no tool "${name}"`)
       return { place, params: { ...params, name: place.name } }
@@ -42,6 +45,13 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
     default:
       return undefined
   }
+}
+
+/** A call of what was found by a search; `undefined`: it is of no tool. */
+function foundTool({ arguments: args, ...params }: Params, offer: Offer): Passage | undefined {
+  const { name, arguments: given = {} } = isObject(args) ? args : {}
+  const place = typeof name === 'string' ? offer.tool(name) : undefined
+  return place && { place, params: { ...params, name: place.name, arguments: given } }
 }
 
 function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Passage {

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import type { Bundle } from './bundle.ts'
+import { bundleOffer } from './bundle.ts'
+import type { Offering } from './offer.ts'
+
+const named = (...names: string[]) =>
+  names.map((name) => ({ name, description: `${name}!`, 'x-more': 1 }))
+
+const offerings: Offering[] = [
+  {
+    server: 'files',
+    tools: named('read', 'write', 'search'),
+    prompts: named('greet'),
+    resources: [{ uri: 'file://a', name: 'a' }],
+    resourceTemplates: [{ uriTemplate: 'file://{x}', name: 'x' }],
+  },
+  {
+    server: 'web',
+    tools: named('search', 'fetch'),
+    prompts: named('greet', 'bye'),
+    resources: [],
+    resourceTemplates: [],
+  },
+]
+
+function listed(bundle: Bundle, list: 'tools' | 'prompts' | 'resources' = 'tools'): unknown[] {
+  const page = bundleOffer(bundle, offerings).page(list, undefined)
+  return JSON.parse(`{${page}}`)[list]
+}
+
+const namesOf = (bundle: Bundle, list: 'tools' | 'prompts' = 'tools'): string[] =>
+  (listed(bundle, list) as { name: string }[]).map(({ name }) => name)
+
+test.each<[Bundle['names'], string[], string[]]>([
+  [
+    undefined,
+    ['files__read', 'files__write', 'files__search', 'web__search', 'web__fetch'],
+    ['files__greet', 'web__greet', 'web__bye'],
+  ],
+  [
+    'on-collision',
+    ['read', 'write', 'files__search', 'web__search', 'fetch'],
+    ['files__greet', 'web__greet', 'bye'],
+  ],
+  ['never', ['read', 'write', 'search', 'fetch'], ['greet', 'bye']],
+])('names that begin with the server: %s', (names, tools, prompts) => {
+  const bundle = names === undefined ? {} : { names }
+  expect([namesOf(bundle), namesOf(bundle, 'prompts')]).toEqual([tools, prompts])
+})
+
+test('it has the servers that it names, and of those the tools that it takes', () => {
+  const servers = { files: { allow: ['*r*'], deny: ['w*'] }, gone: {} }
+  expect(namesOf({ names: 'never', servers })).toEqual(['read', 'search'])
+  expect(bundleOffer({ servers }, offerings).tool('files__write')).toBeUndefined()
+  expect(namesOf({ names: 'never', servers: { web: { allow: [] } } })).toEqual([])
+})
+
+test('tools have the names and descriptions that it gives them, and lead where they led', () => {
+  const web = { rename: { search: 'look', greet: 'hi' }, describe: { search: 'Looks.' } }
+  const bundle: Bundle = { servers: { files: {}, web } }
+  const offer = bundleOffer(bundle, offerings)
+  expect(offer.tool('look')).toEqual({ server: 'web', name: 'search' })
+  expect(offer.prompt('hi')).toEqual({ server: 'web', name: 'greet' })
+  expect(listed(bundle)[3]).toEqual({ name: 'look', description: 'Looks.', 'x-more': 1 })
+  // No other has that name any more.
+  expect(namesOf({ ...bundle, names: 'on-collision' })).toContain('search')
+})
+
+test('prompts and resources can be left out', () => {
+  const servers = { files: { prompts: false, resources: false } }
+  expect(listed({ servers }, 'prompts')).toEqual([])
+  expect(listed({ servers }, 'resources')).toEqual([])
+  expect(listed({ servers: { files: {} } }, 'resources')).toHaveLength(1)
+})

@@ -1,0 +1,75 @@
+import { isAllowed } from 'mcp-host/routing'
+import type { Offering, Place } from './offer.ts'
+import { Offer } from './offer.ts'
+
+/** What a bundle takes of a server. */
+export interface BundledServer {
+  /** Patterns of its tools' names, with `*`. Default: all. */
+  readonly allow?: readonly string[] | undefined
+  readonly deny?: readonly string[] | undefined
+  /** Other names for tools and prompts, by their own; taken as they are. */
+  readonly rename?: Readonly<Record<string, string>> | undefined
+  /** Other descriptions for tools, by their own names. */
+  readonly describe?: Readonly<Record<string, string>> | undefined
+  readonly prompts?: boolean | undefined
+  readonly resources?: boolean | undefined
+}
+
+/** Some servers, or parts of them, offered together under a name. */
+export interface Bundle {
+  /** Said to clients before what the servers say of themselves. */
+  readonly instructions?: string | undefined
+  /** Whether names begin with `server__`: always, where several servers have the same, or never. */
+  readonly names?: 'always' | 'on-collision' | 'never' | undefined
+  /** By name. Default: all there are, with all they have. */
+  readonly servers?: Readonly<Record<string, BundledServer>> | undefined
+  /** Whether tools are searched for, and not listed. */
+  readonly toolSearch?: boolean | undefined
+}
+
+/** What a bundle offers of what there is. */
+export function bundleOffer(bundle: Bundle, offerings: readonly Offering[]): Offer {
+  const { names = 'always', servers, instructions, toolSearch = false } = bundle
+  const chosen = offerings.flatMap((offering) => {
+    const wanted = servers === undefined ? {} : servers[offering.server]
+    return wanted === undefined ? [] : [partOf(offering, wanted)]
+  })
+  const ownName = ({ server, name }: Place): string => servers?.[server]?.rename?.[name] ?? name
+  const taken = { tools: countNames('tools'), prompts: countNames('prompts') }
+
+  function countNames(list: 'tools' | 'prompts'): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { server, [list]: items } of chosen) {
+      for (const { name } of items) {
+        const own = ownName({ server, name })
+        counts.set(own, (counts.get(own) ?? 0) + 1)
+      }
+    }
+    return counts
+  }
+
+  function nameOf(place: Place, list: 'tools' | 'prompts'): string {
+    const own = ownName(place)
+    const isRenamed = own !== place.name
+    const isTaken = (taken[list].get(own) ?? 0) > 1
+    const isPrefixed = names === 'always' ? !isRenamed : names === 'on-collision' && isTaken
+    return isPrefixed ? `${place.server}__${own}` : own
+  }
+
+  return new Offer(chosen, nameOf, { instructions, toolSearch })
+}
+
+function partOf(offering: Offering, wanted: BundledServer): Offering {
+  const { allow, deny, describe = {}, prompts = true, resources = true } = wanted
+  const filter = { ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) }
+  return {
+    ...offering,
+    tools: offering.tools.flatMap((tool) => {
+      if (!isAllowed(filter, tool.name)) return []
+      const description = describe[tool.name]
+      return [description === undefined ? tool : { ...tool, description }]
+    }),
+    ...(prompts ? {} : { prompts: [] }),
+    ...(resources ? {} : { resources: [], resourceTemplates: [] }),
+  }
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { bundleOffer } from './bundle.ts'
+import { ownAnswer } from './own-answers.ts'
+import { passageOf } from './passage.ts'
+import type { RpcRequest } from './classify.ts'
+
+const schema = (...properties: string[]) => ({
+  type: 'object',
+  properties: Object.fromEntries(properties.map((name) => [name, { type: 'string' }])),
+})
+const tools = [
+  { name: 'create_issue', description: 'Opens an issue.', inputSchema: schema('title', 'body') },
+  { name: 'listPullRequests', description: 'All that are open.', inputSchema: schema('repo') },
+  { name: 'merge', description: 'Merges a pull request.', inputSchema: schema('number') },
+  { name: 'weather', description: 'The forecast of a city.', inputSchema: schema('city') },
+  { name: 'deleteFile', title: 'Remove', description: 'Gone.', inputSchema: schema('path') },
+]
+const offer = bundleOffer({ names: 'never', toolSearch: true }, [
+  { server: 'git', tools, prompts: [], resources: [], resourceTemplates: [] },
+])
+const info = { name: 'us', version: '1' }
+
+const call = (name: string, args: unknown, era: RpcRequest['era'] = 'legacy'): RpcRequest => ({
+  kind: 'request',
+  era,
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: args, _meta: { progressToken: 1 } },
+})
+
+interface Result {
+  readonly isError?: boolean
+  readonly resultType?: string
+  readonly content: readonly { readonly text: string }[]
+}
+
+function answered(request: RpcRequest): Result {
+  expect(passageOf(request, offer)).toBeUndefined()
+  return JSON.parse(ownAnswer(request, offer, info))
+}
+
+function found(query: string, more: object = {}): string[] {
+  const { content } = answered(call('search_tools', { query, ...more }))
+  return JSON.parse(content[0]?.text ?? '').map(({ name }: { name: string }) => name)
+}
+
+test('in the place of all tools there is one that finds them and one that calls them', () => {
+  const page = JSON.parse(`{${offer.page('tools', undefined)}}`)
+  expect(page.tools.map(({ name }: { name: string }) => name)).toEqual([
+    'search_tools',
+    'call_tool',
+  ])
+})
+
+test.each([
+  ['open an issue', 'create_issue'],
+  ['pull requests', 'listPullRequests'],
+  ['forecast', 'weather'],
+  ['weathr', 'weather'],
+  ['remove a file', 'deleteFile'],
+  ['city', 'weather'],
+])('"%s" finds %s first', (query, name) => {
+  expect(found(query)[0]).toBe(name)
+})
+
+test('what is found comes with what is needed to call it', () => {
+  const { content } = answered(call('search_tools', { query: 'forecast' }))
+  const { name, description, inputSchema } = tools[3] ?? {}
+  expect(JSON.parse(content[0]?.text ?? '')).toEqual([{ name, description, inputSchema }])
+})
+
+test('so many come as are wanted', () => {
+  expect(found('pull request issue file city')).toHaveLength(5)
+  expect(found('pull request issue file city', { limit: 2 })).toHaveLength(2)
+})
+
+test('a newer client gets a result of its own kind', () => {
+  const result = answered(call('search_tools', { query: 'forecast' }, 'modern'))
+  expect(result.resultType).toBe('complete')
+})
+
+test.each<[string, unknown, string]>([
+  ['search_tools', {}, 'query:'],
+  ['search_tools', { query: ' ' }, 'query:'],
+  ['search_tools', { query: 'x', limit: 0 }, 'limit:'],
+  ['search_tools', { query: 'x', limit: 51 }, 'limit:'],
+  ['search_tools', undefined, 'query:'],
+  ['call_tool', { name: 'none' }, 'There is no tool "none"'],
+  ['call_tool', {}, 'name:'],
+])('a model is told what is wrong with %s of %j', (name, args, said) => {
+  const result = answered(call(name, args))
+  expect(result.isError).toBe(true)
+  expect(result.content[0]?.text).toContain(said)
+})
+
+test('a search that finds nothing says so', () => {
+  const result = answered(call('search_tools', { query: 'zzzz' }))
+  expect(result.isError).toBeUndefined()
+  expect(result.content[0]?.text).toContain('there are 5 tools')
+})
+
+test('what is called goes to its server as if it had been listed', () => {
+  const params = { name: 'merge', arguments: { number: '1' } }
+  const passage = {
+    place: { server: 'git', name: 'merge' },
+    params: { ...params, _meta: { progressToken: 1 } },
+  }
+  expect(passageOf(call('call_tool', params), offer)).toEqual(passage)
+  expect(passageOf(call('merge', { number: '1' }), offer)).toEqual(passage)
+  expect(passageOf(call('call_tool', { name: 'merge' }), offer)?.params['arguments']).toEqual({})
+})

@@ -1,0 +1,59 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { eventually, testFolder } from '@mcp-host/testkit'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Bundle } from './core/bundle.ts'
+import { followBundles } from './follow-bundles.ts'
+
+let path: string
+let read: Readonly<Record<string, Bundle>>[]
+let faults: string[]
+beforeEach(async () => {
+  const folder = await testFolder()
+  onTestFinished(() => folder[Symbol.asyncDispose]())
+  path = join(folder.path, 'bundles.json')
+  read = []
+  faults = []
+})
+
+const logger = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: ({ err }: { err: Error }) => void faults.push(err.message),
+}
+
+function follow(file = path): void {
+  const following = followBundles(file, (bundles) => void read.push(bundles), logger as never)
+  onTestFinished(() => following[Symbol.dispose]())
+}
+
+test('bundles are read at the start and when they change; faulty ones change nothing', async () => {
+  await writeFile(path, '{ "bundles": { "a": { "names": "never" }, } } // mine')
+  follow()
+  expect(read).toEqual([{ a: { names: 'never' } }])
+  await writeFile(path, '{ "bundles": { "a": { "names": "sometimes" } } }')
+  await eventually(() => faults.length === 1)
+  expect(faults[0]).toContain('bundles.a.names')
+  await writeFile(path, '{ "bundles": { "b": {} } }')
+  await eventually(() => read.length === 2)
+  expect(read[1]).toEqual({ b: {} })
+})
+
+test('a file that was asked for must be there', () => {
+  expect(() => follow()).toThrow(/BUNDLES_CONFIG: there is no file/)
+  follow('none')
+  expect(read).toEqual([])
+})
+
+test.each<[string, string]>([
+  ['{ "bundles": { "a b": {} } }', 'bundles.a b: must be 1 to 64'],
+  ['{ "bundles": { "a": { "server": {} } } }', 'bundles.a: Unrecognized key'],
+  [
+    '{ "bundles": { "a": { "servers": { "s": { "rename": { "x": "y z" } } } } } }',
+    'rename.x: must',
+  ],
+  ['{ "bundles": ', 'line 1 is not valid JSON'],
+])('%s is refused', async (text, why) => {
+  await writeFile(path, text)
+  expect(() => follow()).toThrow(why)
+})
