@@ -134,10 +134,10 @@ export class BusUpstream implements Upstream {
     const { process } = question
     if (process === undefined) return this.#ask(server, question, request)
     try {
-      return await this.#ask(server, question, request, process.name)
+      return await this.#ask(server, question, request, process)
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
-      if (!process.mayBegin) throw goneState()
+      // Not there yet, or not any more.
       return this.#ask(server, question, request)
     }
   }
@@ -198,32 +198,17 @@ interface Question {
   readonly head: PassHead
   readonly body: string
   /** Which one takes it, where the caller has one of its own. */
-  readonly process: OwnProcess | undefined
-}
-
-interface OwnProcess {
-  readonly name: string
-  /** Whether one is begun where there is none. */
-  readonly mayBegin: boolean
+  readonly process: string | undefined
 }
 
 type Listener = Pick<PassedRequest, 'signal' | 'onNotice' | 'onAsk'>
 type PassOptions = CallOptions & { readonly onPart: (part: Frame<PassReply>) => boolean }
 
-/** A process of the caller's own: that of its session, or the one that waits for the caller to come back. */
-function processOf(
-  { requestState }: Params,
-  client: PassedRequest['client'],
-): OwnProcess | undefined {
-  if (client !== undefined) return { name: client.id, mayBegin: true }
+/** The process of the caller's session, or the one that waits for the caller to come back. */
+function processOf({ requestState }: Params, client: PassedRequest['client']): string | undefined {
+  if (client !== undefined) return client.id
   if (typeof requestState !== 'string') return undefined
-  const [, name] = /^mcp-host\.([A-Za-z0-9_-]+)\./.exec(requestState) ?? []
-  return name === undefined ? undefined : { name, mayBegin: false }
-}
-
-function goneState(): RpcFault {
-  const message = 'requestState: is not known, or not any more; begin anew without it'
-  return new RpcFault(RpcCode.invalidParams, message)
+  return /^mcp-host\.([A-Za-z0-9_-]+)\./.exec(requestState)?.[1]
 }
 
 function isError(error: unknown): error is { code: number; message: string } {

@@ -7,13 +7,13 @@ let questions: ClientQuestions
 let asked: string[]
 beforeEach(() => {
   vi.useFakeTimers()
-  questions = new ClientQuestions('s', LIMIT_MS)
+  questions = new ClientQuestions('s')
   asked = []
 })
 afterEach(() => void vi.useRealTimers())
 
-const ask = (signal?: AbortSignal): Promise<unknown> =>
-  questions.ask((each) => void asked.push(each), signal)
+const ask = (signal = new AbortController().signal): Promise<unknown> =>
+  questions.ask((each) => void asked.push(each), { signal, limitMs: LIMIT_MS })
 
 test('each question gets the answer that names it, be it a result or an error', async () => {
   const refused = { code: 7, message: 'no', data: { why: 1 } }

@@ -28,41 +28,47 @@ export class ClientRefusal extends Error {
   }
 }
 
+export interface AskOptions {
+  /** Its abort takes the question back. */
+  readonly signal: AbortSignal
+  /** How long the client may take. */
+  readonly limitMs?: number
+}
+
 /** Questions to clients that wait for their answers. */
 export class ClientQuestions {
   readonly #server: string
-  readonly #limitMs: number
   readonly #open = new Map<string, (answer: ClientAnswer) => void>()
 
-  constructor(server: string, limitMs: number) {
+  constructor(server: string) {
     this.#server = server
-    this.#limitMs = limitMs
   }
 
   /**
    * Sends a question and waits for its answer. Throws `ClientRefusal`, an error when nobody answers in time, or
    * the signal's reason.
    */
-  async ask(send: (ask: string) => void, signal?: AbortSignal): Promise<unknown> {
+  async ask(send: (ask: string) => void, { signal, limitMs }: AskOptions): Promise<unknown> {
     // Who answers it is known by this alone: nobody may guess it. It begins with where the answer goes.
     const ask = `${this.#server}.${crypto.randomUUID()}`
     const answered = Promise.withResolvers<ClientAnswer>()
-    const onAbort = (): void => answered.reject(signal?.reason)
-    const late = setTimeout(() => {
+    const onAbort = (): void => answered.reject(signal.reason)
+    const tooLate = (): void => {
       const message = 'the client did not answer in time'
       answered.reject(new ClientRefusal({ code: TIMED_OUT, message }))
-    }, this.#limitMs)
+    }
+    const late = limitMs === undefined ? undefined : setTimeout(tooLate, limitMs)
     this.#open.set(ask, answered.resolve)
-    signal?.addEventListener('abort', onAbort)
+    signal.addEventListener('abort', onAbort)
     try {
-      if (signal?.aborted === true) onAbort()
+      if (signal.aborted) onAbort()
       else send(ask)
       const { result, error } = await answered.promise
       if (error !== undefined) throw new ClientRefusal(error)
       return result
     } finally {
       clearTimeout(late)
-      signal?.removeEventListener('abort', onAbort)
+      signal.removeEventListener('abort', onAbort)
       this.#open.delete(ask)
     }
   }
@@ -76,7 +82,12 @@ export class ClientQuestions {
 /** Throws `ClientRefusal` when a client cannot be asked by a method. */
 export function checkCapability(capabilities: object, method: string, params: unknown): void {
   if (canBeAsked(capabilities, method, params)) return
-  throw new ClientRefusal({ code: METHOD_NOT_FOUND, message: `the client does not take ${method}` })
+  throw new ClientRefusal(refused(method))
+}
+
+/** What a client says that does not know a method. */
+export function refused(method: string): NonNullable<ClientAnswer['error']> {
+  return { code: METHOD_NOT_FOUND, message: `the client does not take ${method}` }
 }
 
 function canBeAsked(capabilities: object, method: string, params: unknown): boolean {

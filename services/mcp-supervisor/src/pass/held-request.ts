@@ -10,6 +10,11 @@ interface Asked {
   readonly params: unknown
 }
 
+/** What is asked of the caller until it is disposed. */
+export interface HeldQuestion extends Disposable {
+  onAnswer: (result: object) => void
+}
+
 /**
  * A request that goes on at its server while its caller comes back, once or more often, with what the server
  * asked for.
@@ -18,10 +23,11 @@ export class HeldRequest {
   readonly #process: string
   readonly #subject: unknown
   readonly #limitMs: number
-  readonly #open = new Map<string, Asked & { readonly answer: (result: object) => void }>()
-  /** Unguessable and new in each round: who knows it goes on with the request. */
-  #state: string | undefined
+  readonly #open = new Map<string, Asked & { readonly question: HeldQuestion }>()
+  /** What the caller is to come back with: unguessable, and good for one time. */
+  #requestState: string | undefined
   #ended: Promise<Answer> | undefined
+  #answer: Answer | undefined
   #end: () => void = () => undefined
   #asked = Promise.withResolvers<void>()
   #late: NodeJS.Timeout | undefined
@@ -33,10 +39,13 @@ export class HeldRequest {
     this.#limitMs = limitMs
   }
 
-  /** `ended`: its end at the server; `end` brings it about. */
+  /** `ended`: its end at the server; `end` brings it about when nobody comes back. */
   begin(ended: Promise<Answer>, end: () => void): void {
     this.#ended = ended
     this.#end = end
+    void ended.then((answer) => {
+      this.#answer = answer
+    })
   }
 
   /** Whether it is the caller's turn. */
@@ -45,46 +54,61 @@ export class HeldRequest {
   }
 
   /** Whether a caller comes back to it: with its state, and about the same thing. */
-  isMeant(state: string, params: Json): boolean {
-    return state === this.#state && subjectOf(params) === this.#subject
+  isMeant(params: Json): boolean {
+    const { requestState } = params
+    if (requestState === undefined || requestState !== this.#requestState) return false
+    return subjectOf(params) === this.#subject
   }
 
-  ask(asked: Asked, answer: (result: object) => void): void {
+  ask(asked: Asked): HeldQuestion {
     const name = nameOf(asked)
     let key = name
     for (let count = 2; this.#open.has(key); count++) key = `${name}-${count}`
-    this.#open.set(key, { ...asked, answer })
+    const question: HeldQuestion = {
+      onAnswer: () => undefined,
+      [Symbol.dispose]: () => void this.#open.delete(key),
+    }
+    this.#open.set(key, { ...asked, question })
     this.#asked.resolve()
+    return question
   }
 
   /** Takes what the caller came back with; what it left out is asked again. */
   answer(responses: unknown): void {
     clearTimeout(this.#late)
     this.#late = undefined
-    for (const [key, { answer }] of this.#open) {
+    this.#requestState = undefined
+    for (const [key, { question }] of this.#open) {
       const result = isObject(responses) ? responses[key] : undefined
       if (!isObject(result)) continue
       this.#open.delete(key)
-      answer(result)
+      question.onAnswer(result)
     }
-    if (this.#open.size === 0) this.#asked = Promise.withResolvers()
   }
 
   /** The end of the request, or what its server asks the caller for before that. */
   async round(): Promise<Answer> {
     const ended = this.#ended ?? Promise.reject(new Error('it has not begun'))
-    const first = await Promise.race([ended, this.#asked.promise])
-    if (first !== undefined) return first
-    await this.#allAsked()
+    for (;;) {
+      // What was asked may have been answered, or taken back.
+      if (this.#open.size === 0) this.#asked = Promise.withResolvers()
+      await Promise.race([ended, this.#asked.promise])
+      await this.#allAsked()
+      if (this.#answer !== undefined) return this.#answer
+      if (this.#open.size > 0) return this.#question()
+    }
+  }
+
+  #question(): Answer {
     this.#late = setTimeout(this.#end, this.#limitMs).unref()
-    this.#state = crypto.randomUUID()
+    const requestState = `mcp-host.${this.#process}.${crypto.randomUUID()}`
+    this.#requestState = requestState
     const inputRequests = Object.fromEntries(
       Array.from(this.#open, ([key, { method, params }]) => [
         key,
         { method, ...(isObject(params) ? { params } : {}) },
       ]),
     )
-    const requestState = `mcp-host.${this.#process}.${this.#state}`
     const result = { resultType: 'input_required', inputRequests, requestState }
     return { head: { type: 'result' }, body: JSON.stringify(result) }
   }
@@ -109,10 +133,4 @@ function nameOf({ method, params }: Asked): string {
 
 function subjectOf(params: Json): unknown {
   return params['name'] ?? params['uri']
-}
-
-/** The part of a caller's state that names a held request; `undefined`: it is not of ours. */
-export function heldIn(requestState: unknown): string | undefined {
-  if (typeof requestState !== 'string') return undefined
-  return /^mcp-host\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)$/.exec(requestState)?.[1]
 }

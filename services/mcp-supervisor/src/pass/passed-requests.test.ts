@@ -2,7 +2,7 @@ import type { McpClient, McpLogLevel, PassHead, PassReply } from '@mcp-host/cont
 import { clientMessage, newEnvelope } from '@mcp-host/contracts'
 import type { ForwardOptions, ServerRequest } from 'mcp-host'
 import { ProtocolError } from 'mcp-host'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Era } from './eras.ts'
 import type { Answer } from './pass-request.ts'
 import type { PassedRequestsDeps, PassedTo } from './passed-requests.ts'
@@ -25,6 +25,7 @@ interface Call {
 let requests: PassedRequests
 /** What the server does with a request. */
 let serve: (call: Call) => Promise<unknown>
+let ready: Promise<void> | undefined
 let era: Era
 /** The ids of the requests that were ended at the host. */
 let aborted: string[]
@@ -41,6 +42,7 @@ let streamed: unknown[]
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   serve = async () => ({})
+  ready = undefined
   era = 'legacy'
   aborted = []
   levels = []
@@ -54,9 +56,10 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-type Place = Pick<PassedRequestsDeps, 'process' | 'hasSession'>
+type Place = Pick<PassedRequestsDeps, 'process' | 'hasSession' | 'capabilities'>
 const SHARED: Place = {}
-const SESSION: Place = { process: 'p', hasSession: true }
+const answerable = { sampling: {}, roots: {}, elicitation: { form: {} } }
+const SESSION: Place = { process: 'p', hasSession: true, capabilities: answerable }
 
 function begin(place: Place): void {
   // It emits and does nothing else.
@@ -98,7 +101,8 @@ function pass(head: Partial<PassHead>, params: Json = { name: 't' }): Promise<An
   const { id = 'a' } = head
   const to: PassedTo = {
     host,
-    era,
+    ready,
+    era: () => era,
     track: (work) => void tracked.push(work),
     watched: {
       async watch(uris) {
@@ -352,14 +356,109 @@ test.each<[Json, Json]>([
   expect(await bodyOf(passNew({ ...back, ...subject }))).toMatchObject({ said: { n: 1 } })
 })
 
-test.each<[Era, string]>([
-  ['modern', 'theirs'],
-  // Older clients have none of ours.
-  ['legacy', 'mcp-host.p.x'],
-])('a state of a %s client that is not of ours goes to the server: %s', async (caller, state) => {
+test.each<[Era, Era, string]>([
+  ['modern', 'modern', 'theirs'],
+  // Behind it may be a host of this kind.
+  ['modern', 'modern', 'mcp-host.p.x'],
+  ['legacy', 'legacy', 'mcp-host.p.x'],
+])('a state of a %s client goes to its %s server: %s', async (caller, server, requestState) => {
+  era = server
   serve = async ({ params }) => ({ params })
-  const { params } = await bodyOf(passNew({ requestState: state }, { era: caller }))
-  expect(params).toMatchObject({ requestState: state })
+  const { params } = await bodyOf(passNew({ requestState }, { era: caller }))
+  expect(params).toMatchObject({ requestState })
+})
+
+test('a state that no older server can have given is refused', async () => {
+  const refused = await passNew({ requestState: 'theirs' })
+  expect(refused).toMatchObject({ head: { type: 'error', code: -32_602 } })
+})
+
+describe('a caller that comes back', () => {
+  const back = (requestState: unknown, ...keys: string[]): Promise<Answer> =>
+    passNew({ requestState, inputResponses: Object.fromEntries(keys.map((key) => [key, {}])) })
+
+  test('has its time anew for what it left out', async () => {
+    serve = async ({ requestId }) => ({
+      all: await Promise.all([ask('sampling', {}, requestId), ask('roots', {}, requestId)]),
+    })
+    const first = await soon(passNew())
+    await vi.advanceTimersByTimeAsync(LIMIT_MS * 0.6)
+    const second = await soon(back(first['requestState'], 'sampling'))
+    expect(Object.keys(second['inputRequests'] as object)).toEqual(['roots'])
+    await vi.advanceTimersByTimeAsync(LIMIT_MS * 0.6)
+    expect(await bodyOf(back(second['requestState'], 'roots'))).toMatchObject({ all: [{}, {}] })
+  })
+
+  test('gets the end of a request that did not wait for it', async () => {
+    const over = Promise.withResolvers<object>()
+    serve = async ({ requestId }) => {
+      void ask('sampling', {}, requestId).catch(() => undefined)
+      return over.promise
+    }
+    const { requestState } = await soon(passNew())
+    over.resolve({ said: 'without you' })
+    await vi.advanceTimersByTimeAsync(SOON_MS)
+    expect(await bodyOf(back(requestState, 'sampling'))).toMatchObject({ said: 'without you' })
+  })
+
+  test('is not asked what is over before it hears of it', async () => {
+    serve = async ({ requestId }) => {
+      void ask('sampling', {}, requestId).catch(() => undefined)
+      return { said: 'at once' }
+    }
+    expect(await soon(passNew())).toMatchObject({ said: 'at once' })
+  })
+
+  test('is not asked again what the server has taken back', async () => {
+    const withdrawn = new AbortController()
+    serve = async ({ requestId }) => {
+      await Promise.allSettled([
+        ask('sampling', {}, requestId, withdrawn),
+        ask('roots', {}, requestId),
+      ])
+      return ask('elicitation', form('name'), requestId)
+    }
+    const { requestState } = await soon(passNew())
+    withdrawn.abort(new Error('never mind'))
+    await vi.advanceTimersByTimeAsync(SOON_MS)
+    const { inputRequests } = await soon(back(requestState, 'roots'))
+    expect(Object.keys(inputRequests as object)).toEqual(['name'])
+  })
+
+  test('does so once with each state', async () => {
+    const done = Promise.withResolvers<object>()
+    serve = async ({ requestId }) => {
+      await ask('sampling', {}, requestId)
+      return done.promise
+    }
+    const { requestState } = await soon(passNew())
+    const first = back(requestState, 'sampling')
+    const second = await back(requestState, 'sampling')
+    expect(second).toMatchObject({ head: { type: 'error', code: -32_602 } })
+    done.resolve({ said: 'once' })
+    expect(await bodyOf(first)).toMatchObject({ said: 'once' })
+  })
+})
+
+test('while its process starts a request can be asked for and cancelled, and then does not run', async () => {
+  const started = Promise.withResolvers<void>()
+  ready = started.promise
+  let runs = 0
+  serve = async () => ({ runs: runs++ })
+  const answer = pass({ id: 'a' })
+  requests.ping('a')
+  expect(told).toEqual([['a', { type: 'running' }, '']])
+  requests.cancel({ host }, 'a')
+  started.resolve()
+  expect(await answer).toMatchObject({ head: { type: 'error' } })
+  expect(runs).toBe(0)
+})
+
+test('the stream of a session is not asked for what its client does not take', async () => {
+  begin(SESSION)
+  const url = { mode: 'url', url: 'https://example.com', message: 'm', elicitationId: 'e' }
+  await expect(ask('elicitation', url)).rejects.toMatchObject({ code: -32_601 })
+  expect(streamed).toEqual([])
 })
 
 test('a request that nobody comes back to in time is ended at its server', async () => {
@@ -582,7 +681,8 @@ test('a request that goes on with what its caller came back with is known by the
   const logs = { [CAPABILITIES_KEY]: { sampling: {} }, [LOG_LEVEL_KEY]: 'info' }
   const { requestState } = await soon(passNew({ _meta: logs }, { progress: true }))
   const inputResponses = { sampling: {} }
-  const answer = passNew({ requestState, inputResponses }, { id: 'b', progress: true })
+  const again = { requestState, inputResponses, _meta: logs }
+  const answer = passNew(again, { id: 'b', progress: true })
   await vi.waitFor(() => expect(told).toHaveLength(1))
   expect(told[0]?.[0]).toBe('b')
   requests.ping('b')

@@ -3,11 +3,11 @@ import type { Envelope, McpLogLevel, PassHead } from '@mcp-host/contracts'
 import { clientMessage, LOG_LEVELS } from '@mcp-host/contracts'
 import type { MCPHost, ServerRequest } from 'mcp-host'
 import type { ClientAnswer, Tell } from './client-questions.ts'
-import { checkCapability, ClientQuestions } from './client-questions.ts'
+import { checkCapability, ClientQuestions, ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
 import { CAPABILITIES_KEY, isObject, LOG_LEVEL_KEY } from './eras.ts'
-import { HeldRequest, heldIn } from './held-request.ts'
-import type { Answer } from './pass-request.ts'
+import { HeldRequest } from './held-request.ts'
+import type { Answer, PassedRequest } from './pass-request.ts'
 import { passRequest, toError } from './pass-request.ts'
 import { invalidParams, toRpcFailure } from './rpc-failure.ts'
 import type { WatchedResources } from './watched-resources.ts'
@@ -21,13 +21,17 @@ export interface PassedRequestsDeps {
   readonly process?: string
   /** Where that caller keeps a session, which also gets what belongs to no request. */
   readonly hasSession?: boolean
+  /** What the session can be asked for. */
+  readonly capabilities?: object
 }
 
 /** Where requests run. */
 export interface PassedTo {
   readonly host: Pick<MCPHost, 'forward' | 'abort' | 'setLoggingLevel'>
-  /** Which era the server speaks. */
-  readonly era: Era
+  /** Until its process has started, or has failed to. */
+  readonly ready?: Promise<void> | undefined
+  /** Which era the server speaks, once that is known. */
+  readonly era: () => Era
   /** Told of what goes on after the answer, until its end. */
   readonly track: (work: Promise<unknown>) => void
   readonly watched: Pick<WatchedResources, 'watch'>
@@ -46,18 +50,19 @@ interface Running {
   readonly id: string
   readonly era: Era
   readonly capabilities: object
-  readonly logLevel: McpLogLevel | undefined
+  logLevel: McpLogLevel | undefined
   /** Whether notices are wanted. */
-  readonly isHeard: boolean
+  isHeard: boolean
   /** To whoever waits for it now. */
   tell: Tell
-  /** Aborts when it is cancelled between two requests to the server. */
+  /** Aborts when it is cancelled, and at its end: nobody needs to be asked any more. */
   readonly cancelled: AbortController
   /** Where the caller is asked by a result, and comes back with the answer. */
   readonly held?: HeldRequest
 }
 
 const text = new TextDecoder()
+const CANCELLED = -32_000
 
 /**
  * The requests of MCP clients that one host runs, and what its server asks of them meanwhile. An older client
@@ -76,43 +81,40 @@ export class PassedRequests {
 
   constructor(deps: PassedRequestsDeps) {
     this.#deps = deps
-    this.#questions = new ClientQuestions(deps.server, deps.inputTimeoutMs)
+    this.#questions = new ClientQuestions(deps.server)
   }
 
   /** Runs a request; what goes wrong is an answer too. */
   async run(to: PassedTo, question: PassedQuestion, tell: Tell): Promise<Answer> {
-    const { head, envelope } = question
+    const { head } = question
     const params: unknown = JSON.parse(text.decode(question.body))
     if (!isObject(params)) throw new Error('params are no object')
-    const state = head.era === 'modern' ? heldIn(params['requestState']) : undefined
-    if (state !== undefined) return this.#resume(state, head, params, tell)
+    const held = Array.from(this.#held).find((each) => each.held?.isMeant(params) === true)
+    if (held !== undefined) return this.#resume(held, head, params, tell)
     this.#sessionLevel = head.client?.logLevel
-    if (head.method === 'resources/subscribe') return this.#subscribe(to, params)
     const running = this.#begin(head, params, tell)
-    await this.#setLogLevel(to, running)
-    const { bus, server } = this.#deps
-    const { signal } = running.cancelled
-    const ask = (method: string, asked: unknown): Promise<unknown> =>
-      this.#ask(running, method, asked, signal)
-    const deps = { bus, server, ...to, ...(head.client === undefined ? {} : { ask }) }
+    // From now on it can be asked for, and cancelled: its process may not have started yet.
     this.#running.set(head.id, running)
-    const ended = passRequest(deps, { head, params, envelope }, (...part) => running.tell(...part))
-    const { held } = running
-    if (held === undefined) return ended.finally(() => void this.#running.delete(head.id))
+    const ended = this.#forward(to, running, { head, params, envelope: question.envelope }).finally(
+      () => {
+        this.#running.delete(head.id)
+        running.cancelled.abort(new Error('the request is over'))
+      },
+    )
+    if (running.held === undefined) return ended
     this.#held.add(running)
-    const over = ended.finally(() => {
-      this.#running.delete(head.id)
+    to.track(ended)
+    running.held.begin(ended, () => {
+      to.host.abort(running.id)
       this.#held.delete(running)
     })
-    to.track(over)
-    held.begin(over, () => to.host.abort(running.id))
-    return held.round()
+    return this.#round(running)
   }
 
   /** Ends a request, also one that waits for its caller. */
   cancel({ host }: Pick<PassedTo, 'host'>, id: string): void {
     const running = this.#running.get(id)
-    running?.cancelled.abort()
+    running?.cancelled.abort(new ClientRefusal({ code: CANCELLED, message: 'was cancelled' }))
     host.abort(running?.id ?? id)
   }
 
@@ -137,7 +139,11 @@ export class PassedRequests {
     const method = METHODS[request.kind]
     const params = 'params' in request ? request.params : {}
     if (cause !== undefined) return this.#ask(cause, method, params, request.signal)
-    return this.#questions.ask((ask) => this.#toSession(method, params, ask), request.signal)
+    const { inputTimeoutMs: limitMs, hasSession = false, capabilities = {} } = this.#deps
+    if (!hasSession) throw new Error('a client is asked only while a request of it is under way')
+    checkCapability(capabilities, method, params)
+    const options = { signal: request.signal, limitMs }
+    return this.#questions.ask((ask) => this.#toSession(method, params, ask), options)
   }
 
   #begin({ id, era, client, progress = false }: PassHead, params: Json, tell: Tell): Running {
@@ -168,27 +174,53 @@ export class PassedRequests {
     }
   }
 
-  /** The caller is back: the request goes on with what it says. */
-  async #resume(state: string, { id }: PassHead, params: Json, tell: Tell): Promise<Answer> {
-    const running = Array.from(this.#held).find(({ held }) => held?.isMeant(state, params))
-    if (running?.held === undefined) {
+  async #forward(to: PassedTo, running: Running, request: PassedRequest): Promise<Answer> {
+    const { bus, server } = this.#deps
+    const { head, params } = request
+    const { signal } = running.cancelled
+    try {
+      await to.ready
+      await this.#setLogLevel(to, running)
+      // The host does not know of it yet, so it could not be cancelled there.
+      signal.throwIfAborted()
+    } catch (error) {
+      return toError(toRpcFailure(error))
+    }
+    const era = to.era()
+    if (head.method === 'resources/subscribe') return this.#subscribe(to, params)
+    if (head.era === 'modern' && era === 'legacy' && params['requestState'] !== undefined) {
       const message = 'requestState: is not known, or not any more; begin anew without it'
       return toError(invalidParams(message))
     }
-    running.tell = tell
-    running.held.answer(params['inputResponses'])
-    this.#running.set(id, running)
+    const ask = (method: string, asked: unknown): Promise<unknown> =>
+      this.#ask(running, method, asked, signal)
+    const deps = { bus, server, host: to.host, era, ...(head.client === undefined ? {} : { ask }) }
+    return passRequest(deps, request, (...part) => running.tell(...part))
+  }
+
+  /** The caller is back: the request goes on with what it says. */
+  async #resume(running: Running, head: PassHead, params: Json, tell: Tell): Promise<Answer> {
+    const { logLevel, isHeard } = this.#begin(head, params, tell)
+    Object.assign(running, { tell, logLevel, isHeard })
+    running.held?.answer(params['inputResponses'])
+    this.#running.set(head.id, running)
     try {
-      return await running.held.round()
+      return await this.#round(running)
     } finally {
-      this.#running.delete(id)
+      this.#running.delete(head.id)
     }
+  }
+
+  async #round(running: Running): Promise<Answer> {
+    const answer = await running.held?.round()
+    if (running.held?.isWaiting !== true) this.#held.delete(running)
+    return answer ?? toError(invalidParams('requestState: nobody holds the request'))
   }
 
   /** Of a process of the caller's own; others are not told what one of their callers likes to hear. */
   async #setLogLevel({ host, era }: PassedTo, { logLevel }: Running): Promise<void> {
     const { process, server } = this.#deps
-    if (logLevel === undefined || process === undefined || era === 'modern') return
+    if (logLevel === undefined || process === undefined || era() === 'modern') return
     // Without it there is less to be told, and nothing else.
     await host.setLoggingLevel(logLevel, server).catch(() => undefined)
   }
@@ -214,27 +246,39 @@ export class PassedRequests {
 
   #toSession(method: string, params: object, ask?: string): void {
     const { bus, server, process, hasSession = false } = this.#deps
-    if (!hasSession || process === undefined) {
-      if (ask === undefined) return
-      throw new Error('a client is asked only while a request of it is under way')
-    }
+    if (!hasSession || process === undefined) return
     const message = { server, method, params: { ...params }, ...(ask === undefined ? {} : { ask }) }
     bus.emit(clientMessage, { client: process }, message)
   }
 
   async #ask(
-    running: Running,
+    { era, capabilities, held, cancelled, tell }: Running,
     method: string,
     params: unknown,
-    signal: AbortSignal,
+    withdrawn: AbortSignal,
   ): Promise<unknown> {
-    checkCapability(running.capabilities, method, params)
-    const { era, held } = running
-    return this.#questions.ask((ask) => {
-      if (era === 'legacy') running.tell({ type: 'ask', ask, method }, JSON.stringify(params ?? {}))
-      else held?.ask({ method, params }, (result) => this.#questions.answer(ask, { result }))
-    }, signal)
+    checkCapability(capabilities, method, params)
+    const signal = AbortSignal.any([withdrawn, cancelled.signal])
+    if (era === 'legacy') {
+      const { inputTimeoutMs: limitMs } = this.#deps
+      const send = (ask: string): void => tell({ type: 'ask', ask, method }, toJson(params))
+      return this.#questions.ask(send, { signal, limitMs })
+    }
+    // Of those who share a process nobody can be told to come back.
+    if (held === undefined) throw new ClientRefusal(refused(method))
+    // How long its caller may take counts from each time that it is asked.
+    using question = held.ask({ method, params })
+    return await this.#questions.ask(
+      (ask) => {
+        question.onAnswer = (result) => this.#questions.answer(ask, { result })
+      },
+      { signal },
+    )
   }
+}
+
+function toJson(params: unknown): string {
+  return JSON.stringify(params ?? {})
 }
 
 const METHODS = {

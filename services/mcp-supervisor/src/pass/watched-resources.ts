@@ -5,8 +5,7 @@ import type { MCPHost } from 'mcp-host'
 export class WatchedResources implements Disposable {
   readonly #host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>
   readonly #server: string
-  /** Until when. */
-  readonly #watched = new Map<string, number>()
+  readonly #watched = new Map<string, { until: number; readonly agreed: Promise<void> }>()
   readonly #sweep: NodeJS.Timeout
 
   constructor(host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>, server: string) {
@@ -25,12 +24,16 @@ export class WatchedResources implements Disposable {
   }
 
   async #watch(uri: string): Promise<void> {
-    const isNew = !this.#watched.has(uri)
-    // Before it is asked for: of two who want it at once one asks.
-    this.#watched.set(uri, Date.now() + WATCH_MS)
-    if (!isNew) return
+    const until = Date.now() + WATCH_MS
+    const known = this.#watched.get(uri)
+    if (known !== undefined) {
+      known.until = until
+      return known.agreed
+    }
+    const agreed = this.#host.subscribe({ server: this.#server, uri })
+    this.#watched.set(uri, { until, agreed })
     try {
-      await this.#host.subscribe({ server: this.#server, uri })
+      await agreed
     } catch (error) {
       this.#watched.delete(uri)
       throw error
@@ -39,7 +42,7 @@ export class WatchedResources implements Disposable {
 
   #forgetOld(): void {
     const now = Date.now()
-    for (const [uri, until] of this.#watched) {
+    for (const [uri, { until }] of this.#watched) {
       if (until > now) continue
       this.#watched.delete(uri)
       // At worst it goes on telling what nobody hears.

@@ -60,16 +60,25 @@ export class ClientProcesses {
   async #lease(question: PassedQuestion, tell: Tell): Promise<Answer> {
     const capabilities = capabilitiesIn(question)
     const kind = JSON.stringify(capabilities)
-    const free = (this.#free.get(kind) ?? []).filter((each) => this.#processes.has(each))
-    const name = free.pop() ?? `r${crypto.randomUUID()}`
-    this.#free.set(kind, free)
+    this.#forgetEnded()
+    const name = this.#free.get(kind)?.pop() ?? `r${crypto.randomUUID()}`
     const use = await this.#place({ name, capabilities, hasSession: false })
     return use((server) => {
       const answer = server.pass(question, tell)
       // Which may be long after the answer, when its caller is asked for something.
-      void server.drained().then(() => this.#free.get(kind)?.push(name))
+      void server.drained().then(() => {
+        this.#free.set(kind, [...(this.#free.get(kind) ?? []), name])
+      })
       return answer
     })
+  }
+
+  #forgetEnded(): void {
+    for (const [kind, names] of this.#free) {
+      const left = names.filter((each) => this.#processes.has(each))
+      if (left.length > 0) this.#free.set(kind, left)
+      else this.#free.delete(kind)
+    }
   }
 
   async #place(client: ProcessClient): Promise<Use> {

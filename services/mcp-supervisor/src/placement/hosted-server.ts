@@ -154,9 +154,14 @@ export class HostedServer implements AsyncDisposable {
     if (isCall) events.callStarted()
     let outcome: 'ok' | 'error' = 'error'
     try {
-      if (!this.#isStarted) await this.#started
       const track = (work: Promise<unknown>): void => void this.#counted(work)
-      const to = { host: this.#host, era: this.#era, track, watched: this.#watched }
+      const to = {
+        host: this.#host,
+        ready: this.#isStarted ? undefined : this.#started,
+        era: () => this.#era,
+        track,
+        watched: this.#watched,
+      }
       const answer = await passed.run(to, question, tell)
       if (answer.head.type !== 'error') outcome = 'ok'
       return answer

@@ -86,11 +86,12 @@ export class ProcessesOfSessions {
     const { bus, inputTimeoutMs } = this.#deps
     const { name, capabilities, hasSession } = client
     const server = this.#name
-    const passed = new PassedRequests({ bus, server, inputTimeoutMs, process: name, hasSession })
+    const own = { process: name, hasSession, capabilities }
+    const passed = new PassedRequests({ bus, server, inputTimeoutMs, ...own })
     const kinds: ServerRequestKind[] = [...ANSWERABLE.filter((each) => each in capabilities), 'log']
     const host = this.#deps.makeHost({ callback: passed.callback, kinds, capabilities })
-    const own = { passed, client: name, onLeave }
-    return new HostedServer(this.#deps, host, { name: server, config: this.#config, ...own })
+    const about = { name: server, config: this.#config, passed, client: name, onLeave }
+    return new HostedServer(this.#deps, host, about)
   }
 }
 
