@@ -16,6 +16,8 @@ export interface ToolScript {
   readonly bytes?: number
   /** Answers with a picture of so many bytes as well. */
   readonly pictureBytes?: number
+  /** Reports progress so many times before it answers, where it is asked for. */
+  readonly notices?: number
   /** Answers with so many numbered lines. */
   readonly lines?: number
 }

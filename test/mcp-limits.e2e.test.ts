@@ -1,0 +1,97 @@
+// How much goes through /mcp, and what happens where it is too much.
+import { connect } from 'node:net'
+import type { Stack } from '@mcp-host/testkit'
+import { eventually, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const MB = 1_000_000
+const inputSchema = { type: 'object' }
+const NOTICES = 10_000
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({
+    tools: [
+      { name: 'echo', inputSchema },
+      ...[1, 20, 200].map((size) => ({ name: `mb${size}`, inputSchema, bytes: size * MB })),
+      { name: 'counts', inputSchema, notices: NOTICES },
+    ],
+    servers: { test: { restart: 'on-failure' } },
+    toolCount: 5,
+  })
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+function request(name: string, _meta: object = {}): string {
+  const params = { name, arguments: {}, _meta }
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+}
+
+async function call(name: string, meta?: object): Promise<Response> {
+  return fetch(`${stack.url}/mcp/servers/test`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: request(name, meta),
+  })
+}
+
+/** Of JSON-RPC. */
+interface Answer {
+  readonly result?: { readonly content: readonly { readonly text: string }[] }
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+const answerOf = async (response: Promise<Response>): Promise<Answer> =>
+  (await (await response).json()) as Answer
+
+async function expectAlive(): Promise<void> {
+  await eventually(async () => (await answerOf(call('echo'))).result, { what: 'another call' })
+}
+
+test.each([1, 20])('a result of %i MB comes whole', async (size) => {
+  const { result } = await answerOf(call(`mb${size}`))
+  expect(result?.content[0]?.text.length).toBe(size * MB)
+})
+
+test('a result of 200 MB ends its call in words, and its server is started anew', async () => {
+  const { error } = await answerOf(call('mb200'))
+  expect(error?.message).toMatch(
+    /more than 67108864 bytes; whether the tool took effect is not known/,
+  )
+  await expectAlive()
+})
+
+test('of 10,000 notices of progress those who read get the last, in order', async () => {
+  const response = await call('counts', { progressToken: 'p' })
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const messages = (await response.text())
+    .split('\n\n')
+    .flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
+    .map((data) => JSON.parse(data))
+  const seen = messages.slice(0, -1).map(({ params }) => params.progress as number)
+  expect(seen).toEqual(seen.toSorted((one, other) => one - other))
+  expect(new Set(seen).size).toBe(seen.length)
+  expect(seen.at(-1)).toBe(NOTICES)
+  expect(messages.at(-1)).toMatchObject({ id: 1, result: {} })
+})
+
+test('a client that never reads costs nobody anything', async () => {
+  const { port } = new URL(stack.url)
+  const sockets = Array.from({ length: 5 }, () => {
+    const socket = connect({ port: Number(port), host: '127.0.0.1' })
+    const body = request('mb20')
+    const head = `POST /mcp/servers/test HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+    socket.write(head + body)
+    socket.pause()
+    return socket
+  })
+  await expectAlive()
+  await eventually(
+    async () => (await stack.journal()).filter(({ tool }) => tool === 'mb20').length >= 6,
+    {
+      what: 'their calls',
+    },
+  )
+  await expectAlive()
+  for (const socket of sockets) socket.destroy()
+})
