@@ -3,6 +3,7 @@ import { stopWithLauncher } from '../tools/lifeline.ts'
 import { benchCancel } from './cancel/bench-cancel.ts'
 import { benchChat } from './chat/bench-chat.ts'
 import { benchHost } from './host/bench-host.ts'
+import { benchList } from './list/bench-list.ts'
 import { benchLlm } from './llm/bench-llm.ts'
 import { benchMcp } from './mcp/bench-mcp.ts'
 import { benchResume } from './resume/bench-resume.ts'
@@ -27,6 +28,10 @@ const benches: Readonly<Record<string, Bench>> = {
   host: {
     summary: 'calls through the library beside the bare SDK client, start of 50 servers, memory',
     run: benchHost,
+  },
+  list: {
+    summary: '500 tools of 50 servers as one list, two dead ones beside them; what a search spares',
+    run: benchList,
   },
   llm: {
     summary: 'one worker beside the bare provider package: first text, CPU per token, 500 at once',

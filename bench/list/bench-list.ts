@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ToolScript } from '@mcp-host/testkit'
+import { eventually, startStack, testFolder } from '@mcp-host/testkit'
+import { quantile } from '../quantile.ts'
+
+const SERVERS = 50
+const TOOLS = 10
+const LISTS = 300
+const GOAL_MS = 10
+
+/** Of the size that tools of real servers have. */
+function tool(index: number): ToolScript {
+  const field = (description: string): object => ({ type: 'string', description })
+  return {
+    name: `get_thing_${index}`,
+    description: `Gets things of kind ${index} that match a query, newest first, with their owner, size and history; at most 100 at a time.`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: field('What to look for, in words or as a pattern with * and ?.'),
+        owner: field('Only those of this owner; without it those of all.'),
+        since: field('Only those changed since then, as a date in ISO 8601.'),
+        limit: { type: 'integer', minimum: 1, maximum: 100, description: 'How many at most.' },
+      },
+      required: ['query'],
+    },
+    annotations: { readOnlyHint: true },
+  }
+}
+
+/**
+ * Many tools of many servers as one list, with two more servers that never become ready beside them; and what a
+ * model is spared where tools are searched for.
+ */
+export async function benchList(): Promise<object> {
+  await using folder = await testFolder()
+  const bundles = join(folder.path, 'bundles.json')
+  await writeFile(bundles, JSON.stringify({ bundles: { searched: { toolSearch: true } } }))
+  const names = Array.from({ length: SERVERS - 1 }, (_, index) => `server${index}`)
+  await using stack = await startStack({
+    tools: Array.from({ length: TOOLS }, (_, index) => tool(index)),
+    servers: {
+      ...Object.fromEntries(names.map((name) => [name, {}])),
+      dead: { command: 'false', args: [] },
+      silent: { command: 'sleep', args: ['600'] },
+    },
+    toolCount: SERVERS * TOOLS,
+    env: { BUNDLES_CONFIG: bundles },
+  })
+  const first = await list(`${stack.url}/mcp`)
+  const times: number[] = []
+  for (let index = 0; index < LISTS; index++) times.push((await list(`${stack.url}/mcp`)).ms)
+  const searched = await list(`${stack.url}/mcp/bundles/searched`)
+  const found = await eventually(() =>
+    post(`${stack.url}/mcp/bundles/searched`, 'tools/call', {
+      name: 'search_tools',
+      arguments: { query: 'get things of kind 7' },
+    }),
+  )
+  const figures = {
+    servers: SERVERS,
+    tools: first.tools,
+    firstMs: first.ms,
+    listMs: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) },
+    goalMs: GOAL_MS,
+    characters: { all: first.characters, searched: searched.characters, search: found.length },
+  }
+  if (figures.listMs.p50 > GOAL_MS || first.tools !== SERVERS * TOOLS) process.exitCode = 1
+  return figures
+}
+
+async function list(url: string): Promise<{ ms: number; tools: number; characters: number }> {
+  const begin = performance.now()
+  const text = await post(url, 'tools/list', {})
+  const ms = performance.now() - begin
+  // Of our own server, as asked for.
+  const { result } = JSON.parse(text) as { result: { tools: readonly unknown[] } }
+  return { ms, tools: result.tools.length, characters: JSON.stringify(result.tools).length }
+}
+
+async function post(url: string, method: string, params: object): Promise<string> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return response.text()
+}
