@@ -20,6 +20,7 @@ const packages: Readonly<Record<string, Allowance>> = {
     own: ['@mcp-host/contracts', '@mcp-host/bus'],
     outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'zod'],
   },
+  '@mcp-host/tool-search': { own: [], outside: ['minisearch'] },
   'mcp-host': {
     own: [],
     outside: ['@modelcontextprotocol/client', 'ajv', 'ajv-formats', 'jsonc-parser', 'zod'],
@@ -33,19 +34,18 @@ const everyService: Allowance = {
 
 const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/gateway': {
-    own: [...everyService.own, 'mcp-host'],
+    own: [...everyService.own, '@mcp-host/tool-search', 'mcp-host'],
     outside: [
       ...everyService.outside,
       'fastify',
       'fastify-type-provider-zod',
       '@fastify/*',
-      'minisearch',
       'ws',
       '@types/ws',
     ],
   },
   '@mcp-host/orchestrator': {
-    own: [...everyService.own, 'mcp-host'],
+    own: [...everyService.own, '@mcp-host/tool-search', 'mcp-host'],
     outside: everyService.outside,
   },
   '@mcp-host/mcp-supervisor': {

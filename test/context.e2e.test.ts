@@ -96,3 +96,25 @@ describe('a tool result that is longer than a model is sent', () => {
     })
   })
 })
+
+test('of more tools than it is offered a model finds what it needs, and may call only that', async () => {
+  const tools = ['merge_requests', 'read_mail', 'send_mail'].map((name) => ({
+    name,
+    description: `Does ${name.replace('_', ' ')}.`,
+    inputSchema: schema,
+  }))
+  await using stack = await startStack({ tools, env: { MAX_OFFERED_TOOLS: '2' } })
+  using chat = await ChatSocket.open(stack)
+  const calls = (name: string, args: object = {}) => ({ calls: [{ name, arguments: args }] })
+  chat.say(
+    script(
+      calls('test__send_mail'),
+      calls('find_tools', { query: 'merge requests' }),
+      calls('test__merge_requests'),
+      { text: 'done' },
+    ),
+  )
+  await chat.turnsDone()
+  expect(outcomes(chat)).toEqual(['completed'])
+  expect((await stack.journal()).map(({ tool }) => tool)).toEqual(['merge_requests'])
+})

@@ -55,6 +55,13 @@ export const orchestratorSettings = {
     describe:
       'How many tokens of one tool result a model is sent; it can read and search the rest by a tool.',
   }),
+  maxOfferedTools: setting({
+    env: 'MAX_OFFERED_TOOLS',
+    schema: values.integer(0, 100_000),
+    default: '100',
+    describe:
+      'How many tools a model is offered. Where there are more it is offered a search, and what it has found or called before.',
+  }),
   toolApproval: setting({
     env: 'TOOL_APPROVAL',
     schema: values.list.superRefine((rules, context) => {

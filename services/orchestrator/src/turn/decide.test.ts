@@ -24,6 +24,7 @@ const limits = {
   llmRetries: 2,
   llmRetryMs: 10,
   maxResultTokens: 100,
+  maxOfferedTools: 100,
   approvalTimeoutMs: 1_000,
 }
 

@@ -7,6 +7,7 @@ import {
   generationId,
 } from '@mcp-host/contracts'
 import { needsWholeLog, prepareContext } from '../context/prepare-context.ts'
+import { toolsToOffer } from '../context/found-tools.ts'
 import { resultTools } from '../context/result-tools.ts'
 import { pause } from './pause.ts'
 import { probe } from './probe.ts'
@@ -126,7 +127,8 @@ async function prepare(
 ): Promise<Prompt> {
   const { view, input } = turn
   if (needsWholeLog(view.state, input)) await view.readWhole()
-  const offered = withTools ? await deps.tools.offered() : []
+  const all = withTools ? await deps.tools.offered() : []
+  const offered = toolsToOffer(all, view.state, deps.limits.maxOfferedTools)
   const messages = await prepareContext(deps, turn, offered, { force })
   return { messages, tools: [...offered, ...(withTools ? resultTools(messages) : [])] }
 }

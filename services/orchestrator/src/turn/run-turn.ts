@@ -1,6 +1,7 @@
-import type { ErrorInfo, Turn, TurnOutcome } from '@mcp-host/contracts'
+import type { ErrorInfo, ToolCall, Turn, TurnOutcome } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
+import { answerFindTools, FIND_TOOL } from '../context/found-tools.ts'
 import { answerResultTool } from '../context/result-tools.ts'
 import { askApproval } from './approval.ts'
 import type { Step } from './decide.ts'
@@ -70,6 +71,17 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
   }
 }
 
+/** Answers a call of a tool that is the host's own. */
+async function answerOwnTool(
+  deps: TurnDeps,
+  { view }: ClaimedTurn,
+  call: ToolCall,
+): Promise<string> {
+  const { tool, arguments: given } = call.block
+  if (tool !== FIND_TOOL) return answerResultTool(deps, view.state, call)
+  return answerFindTools(await deps.tools.offered(), given)
+}
+
 /** Does what the log says is next. Answers with the end of this claim, if that was it. */
 async function takeStep(
   deps: TurnDeps,
@@ -121,12 +133,7 @@ async function takeStep(
       await askApproval(deps, turn, step.call)
       return undefined
     case 'answer':
-      await settleCall(
-        turn,
-        step.call,
-        'answered',
-        await answerResultTool(deps, view.state, step.call),
-      )
+      await settleCall(turn, step.call, 'answered', await answerOwnTool(deps, turn, step.call))
       return undefined
     case 'run-tools':
       runs.start(step.generation, step.calls)

@@ -41,6 +41,8 @@ export interface Limits {
   readonly contextTokens?: number
   /** How much of one tool result models are sent. */
   readonly maxResultTokens: number
+  /** Of more tools models are offered those that they have found. */
+  readonly maxOfferedTools: number
   readonly approvalTimeoutMs: number
 }
 

@@ -64,7 +64,7 @@ export class Offer {
     this.offerings = offerings
     this.instructions = instructions
     this.#own = new Set(offerings.flatMap(({ server, isOwn }) => (isOwn === true ? [server] : [])))
-    const named = (list: 'tools' | 'prompts', places: Map<string, Place>): Params[] =>
+    const named = (list: 'tools' | 'prompts', places: Map<string, Place>): Named[] =>
       offerings.flatMap(({ server, [list]: items }) =>
         items.flatMap((item) => {
           const place = { server, name: item.name }

@@ -52,17 +52,6 @@ test('in the place of all tools there is one that finds them and one that calls 
   ])
 })
 
-test.each([
-  ['open an issue', 'create_issue'],
-  ['pull requests', 'listPullRequests'],
-  ['forecast', 'weather'],
-  ['weathr', 'weather'],
-  ['remove a file', 'deleteFile'],
-  ['city', 'weather'],
-])('"%s" finds %s first', (query, name) => {
-  expect(found(query)[0]).toBe(name)
-})
-
 test('what is found comes with what is needed to call it', () => {
   const { content } = answered(call('search_tools', { query: 'forecast' }))
   const { name, description, inputSchema } = tools[3] ?? {}

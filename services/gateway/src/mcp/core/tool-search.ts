@@ -1,4 +1,4 @@
-import MiniSearch from 'minisearch'
+import { ToolIndex } from '@mcp-host/tool-search'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
 
@@ -43,13 +43,14 @@ export const SEARCH_DEFINITIONS: readonly Params[] = [
   },
 ]
 
-/** Finds tools by words. */
-export class ToolSearch {
-  readonly #tools: readonly Params[]
-  #index: MiniSearch | undefined
+type Named = Params & { readonly name: string }
 
-  constructor(tools: readonly Params[]) {
-    this.#tools = tools
+/** Answers for the tools that are not listed. */
+export class ToolSearch {
+  readonly #index: ToolIndex<Named>
+
+  constructor(tools: readonly Named[]) {
+    this.#index = new ToolIndex(tools)
   }
 
   /** Answers a call of `search_tools`: the tools that fit best, as a result for a model. */
@@ -61,23 +62,18 @@ export class ToolSearch {
     if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
       return refusal(`limit: must be a number from 1 to ${MAX_LIMIT}`)
     }
-    const found = this.#find(query).slice(0, Number(limit))
+    const found = this.#index.search(query, Number(limit))
     const text =
       found.length === 0
-        ? `Nothing fits "${query}"; there are ${this.#tools.length} tools, so try other words.`
-        : JSON.stringify(found)
+        ? `Nothing fits "${query}"; there are ${this.#index.size} tools, so try other words.`
+        : JSON.stringify(found.map(inShort))
     return { content: [{ type: 'text', text }] }
   }
+}
 
-  #find(query: string): Params[] {
-    this.#index ??= indexOf(this.#tools)
-    return this.#index.search(query).flatMap(({ id }) => {
-      const tool = this.#tools[Number(id)]
-      if (tool === undefined) return []
-      const { name, title, description, inputSchema, annotations } = tool
-      return [{ name, title, description, inputSchema, annotations }]
-    })
-  }
+/** What is needed to call it. */
+function inShort({ name, title, description, inputSchema, annotations }: Params): object {
+  return { name, title, description, inputSchema, annotations }
 }
 
 /** What `call_tool` says of a tool that there is not. */
@@ -89,32 +85,4 @@ export function noSuchTool({ arguments: args }: Params): object {
 
 function refusal(text: string): object {
   return { content: [{ type: 'text', text }], isError: true }
-}
-
-function indexOf(tools: readonly Params[]): MiniSearch {
-  const index = new MiniSearch({
-    fields: ['name', 'title', 'description', 'parameters'],
-    tokenize: words,
-    searchOptions: {
-      boost: { name: 3, title: 2 },
-      prefix: (term) => term.length > 2,
-      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-    },
-  })
-  index.addAll(
-    tools.map(({ name, title, description, inputSchema }, id) => {
-      const { properties } = isObject(inputSchema) ? inputSchema : {}
-      const parameters = Object.keys(isObject(properties) ? properties : {}).join(' ')
-      return { id, name, title, description, parameters }
-    }),
-  )
-  return index
-}
-
-/** `list_openIssues` is three words. */
-function words(text: string): string[] {
-  return text
-    .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
 }
