@@ -309,12 +309,16 @@ describe('a tool call', () => {
     const during = {
       ...expected,
       message: `${expected.message}; whether the tool took effect is not known`,
+      isOutcomeUnknown: true,
     }
     expect(await never).toMatchObject({ ...during, tool: 'never', requestId: 'r3' })
     expect(await crash).toMatchObject({ ...during, tool: 'crash' })
     expect(find('echo')).toMatchObject({ state: 'unavailable', tools: [], error: expected })
     expect(find('echo')?.pid).toBeUndefined()
-    await expect(host.callTool('echo.echo', { text: '' })).rejects.toMatchObject(expected)
+    await expect(host.callTool('echo.echo', { text: '' })).rejects.toMatchObject({
+      ...expected,
+      isOutcomeUnknown: false,
+    })
   })
 
   test('still gets the answer of a server that ends with it', async () => {

@@ -2,6 +2,7 @@ import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
 
 export interface UnavailableContext extends ErrorContext {
   readonly retryAfterMs?: number | undefined
+  readonly isOutcomeUnknown?: boolean
 }
 
 /**
@@ -12,9 +13,12 @@ export class ServerUnavailableError extends McpHostError {
   override readonly code = 'server-unavailable'
   /** When another try makes sense, in milliseconds; absent where that is not known. */
   readonly retryAfterMs: number | undefined
+  /** Whether the server may have done it before it ended; else nothing was begun. */
+  readonly isOutcomeUnknown: boolean
 
   constructor(message: string, context: UnavailableContext) {
     super(message, context)
     this.retryAfterMs = context.retryAfterMs
+    this.isOutcomeUnknown = context.isOutcomeUnknown ?? false
   }
 }

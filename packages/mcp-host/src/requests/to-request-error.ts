@@ -37,7 +37,7 @@ export function toRequestError(
     const what = tool === undefined ? 'request' : 'tool'
     const why = `the server "${server}" ${cause.message}`
     const message = `${why}; whether the ${what} took effect is not known`
-    return new ServerUnavailableError(message, context)
+    return new ServerUnavailableError(message, { ...context, isOutcomeUnknown: true })
   }
   // Its own abort, in the words of whoever aborted, or an error of ours that says all.
   return cause

@@ -159,6 +159,12 @@ test.each<[string, Error, number, object]>([
     -32_000,
     { retryAfterMs: 9 },
   ],
+  [
+    'ended meanwhile',
+    new ServerUnavailableError('gone', { ...context, isOutcomeUnknown: true }),
+    -32_000,
+    { reason: 'unknown-outcome', retryable: false },
+  ],
   ['is too slow', new TimeoutError('slow', 5, context), -32_001, { reason: 'timeout' }],
   ['has no such tool', new ValidationError('none', [], context), -32_602, { server: 's' }],
 ])('a server that %s', async (_, error, code, data) => {

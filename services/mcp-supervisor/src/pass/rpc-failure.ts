@@ -44,12 +44,16 @@ export function toRpcFailure(error: unknown): RpcFailure {
   const data = {
     server,
     reason: code,
-    ...(error instanceof ServerUnavailableError && error.retryAfterMs !== undefined
-      ? { retryAfterMs: error.retryAfterMs }
-      : {}),
+    ...(error instanceof ServerUnavailableError ? unavailability(error) : {}),
     ...(error instanceof ValidationError && error.issues.length > 0
       ? { issues: error.issues }
       : {}),
   }
   return { code: CODES[code], message: brief(error.message), data }
+}
+
+/** As gateways say it of themselves: who has not begun it may be asked again. */
+function unavailability({ retryAfterMs, isOutcomeUnknown }: ServerUnavailableError): object {
+  if (isOutcomeUnknown) return { reason: 'unknown-outcome', retryable: false }
+  return retryAfterMs === undefined ? {} : { retryAfterMs }
 }
