@@ -40,6 +40,10 @@ beforeEach(async () => {
   draining = new AbortController()
   const metrics = new Registry()
   const quiet = () => undefined
+  const catalog = {
+    entries: new Map(),
+    onChange: () => ({ [Symbol.dispose]: () => undefined }),
+  }
   app = await buildApp(
     {
       bus: bus.asBus(),
@@ -51,10 +55,8 @@ beforeEach(async () => {
       onSocket: quiet,
       passing: new Set(),
       clients: noClients,
-      mounts: new Mounts({
-        entries: new Map(),
-        onChange: () => ({ [Symbol.dispose]: () => undefined }),
-      }),
+      catalog,
+      mounts: new Mounts(catalog),
       models: () => models,
     },
     { allowedOrigins: [] },

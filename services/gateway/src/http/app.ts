@@ -1,4 +1,5 @@
 import websocket from '@fastify/websocket'
+import type { CatalogView } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
 import { addOperations } from '@mcp-host/service'
@@ -6,10 +7,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { WebSocket } from 'ws'
-import { z } from 'zod'
 import { MAINTENANCE } from '../maintenance.ts'
+import { BusUpstream } from '../mcp/bus-upstream.ts'
 import type { McpRoutesDeps } from '../mcp/mcp-routes.ts'
 import { addMcpRoutes } from '../mcp/mcp-routes.ts'
+import { addCapabilitiesRoute } from '../mcp/rest/capabilities-route.ts'
+import { addRestRoutes } from '../mcp/rest/rest-routes.ts'
 import type { ModelList } from '../capabilities.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { addFileRoutes } from './file-routes.ts'
@@ -18,6 +21,7 @@ import { replyError } from './error-reply.ts'
 import { describeRoutes } from './openapi.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { allowOrigin, checkOrigin } from './origin.ts'
+import { readBodies } from './read-bodies.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
 /** Larger frames end the connection; up to it a too long message is answered with an error. */
@@ -44,6 +48,15 @@ POST   /mcp                                all MCP servers as one, by Streamable
 POST   /mcp/servers/:server                one of them, under its own names
 POST   /mcp/bundles/:bundle                some of it, as bundles.json has it
 
+GET    /capabilities                       what the MCP servers offer
+POST   /mcp/tools/list                     their tools, as plain JSON; so are all that follow
+POST   /mcp/tools/call                     call one
+POST   /mcp/resources/list                 what can be read
+POST   /mcp/resources/templates/list       patterns of what can be read
+POST   /mcp/resources/read                 read it
+POST   /mcp/prompts/list                   their prompts
+POST   /mcp/prompts/get                    get one
+
 POST   /api/chat/session                   begin a session
 GET    /api/chat/sessions                  list them
 GET    /api/chat/session/:id               what is known of one
@@ -66,6 +79,7 @@ GET    /metrics                            Prometheus
 `
 
 export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'mounts' | 'clients' | 'passing'> {
+  readonly catalog: CatalogView
   readonly operations: OperationsDeps
   readonly models: () => ModelList
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void
@@ -136,38 +150,15 @@ export async function buildApp(
     },
     { prefix: '/api/chat' },
   )
-  await app.register((scope) => addMcpRoutes(scope, deps))
-  return app
-}
-
-/** Bodies are JSON, checked by the schemas of their routes; so are the other parts of a request. */
-function readBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string' },
-    async (_: unknown, body: unknown) => {
-      const text = String(body)
-      // Some clients say so of no body at all.
-      if (text === '') return undefined
-      try {
-        return JSON.parse(text) as unknown
-      } catch (error) {
-        // It names the place.
-        const reason = error instanceof Error ? error.message : ''
-        throw new BusError('invalid', `body: not JSON: ${reason}`)
-      }
-    },
-  )
-  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
-    // Fastify says null for a body that is not there.
-    const parsed = schema.safeParse(data ?? undefined)
-    return parsed.success
-      ? { value: parsed.data }
-      : { error: BusError.fromZod(parsed.error, httpPart) }
+  const mcp = { ...deps, upstream: new BusUpstream(deps.bus) }
+  await app.register((scope) => addMcpRoutes(scope, mcp))
+  await app.register(async (scope) => {
+    readBodies(scope)
+    const api = scope.withTypeProvider<ZodTypeProvider>()
+    addCapabilitiesRoute(api, mcp)
+    addRestRoutes(api, mcp)
   })
-  // What is answered was checked where it came from.
-  app.setSerializerCompiler(() => JSON.stringify)
+  return app
 }
 
 /** Queries may have what nobody else is to see. */

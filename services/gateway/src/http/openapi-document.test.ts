@@ -36,8 +36,9 @@ test('it refers to nothing that is not there', () => {
 })
 
 test('it has what the front page lists, each with answers and errors', () => {
-  const listed = Array.from(FRONT_PAGE.matchAll(/^(\w+) +(\/api\S*)/gm), ([, method, path]) =>
-    `${method} ${path}`.replaceAll(/:(\w+)/g, '{$1}'),
+  const listed = Array.from(
+    FRONT_PAGE.matchAll(/^(\w+) +(\/(?:api|capabilities|mcp\/(?:tools|prompts|resources))\b\S*)/gm),
+    ([, method, path]) => `${method} ${path}`.replaceAll(/:(\w+)/g, '{$1}'),
   )
   const described = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),

@@ -9,6 +9,10 @@ import { buildApp } from './app.ts'
 /** The description of the HTTP API, as a gateway serves it. Starts nothing. */
 export async function openApiDocument(): Promise<object> {
   const metrics = new Registry()
+  const catalog = {
+    entries: new Map(),
+    onChange: () => ({ [Symbol.dispose]: () => undefined }),
+  }
   const app = await buildApp(
     {
       // No request comes, so nobody uses them.
@@ -19,10 +23,8 @@ export async function openApiDocument(): Promise<object> {
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       passing: new Set(),
       clients: {} as Clients,
-      mounts: new Mounts({
-        entries: new Map(),
-        onChange: () => ({ [Symbol.dispose]: () => undefined }),
-      }),
+      catalog,
+      mounts: new Mounts(catalog),
       models: () => ({ providers: [] }),
       onSocket: () => undefined,
     },

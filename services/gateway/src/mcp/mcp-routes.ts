@@ -1,17 +1,16 @@
 import { Readable } from 'node:stream'
-import type { Bus } from '@mcp-host/bus'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { BusUpstream } from './bus-upstream.ts'
 import type { Clients } from './core/clients.ts'
 import type { McpReply } from './core/endpoint.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import type { Mount } from './core/mount.ts'
 import { RpcCode } from './core/rpc.ts'
+import type { Upstream } from './core/upstream.ts'
 import type { Mounts } from './mounts.ts'
 
 export interface McpRoutesDeps {
-  readonly bus: Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs'>
   readonly mounts: Mounts
+  readonly upstream: Upstream
   readonly clients: Clients
   /** Requests under way, to be waited for. */
   readonly passing: Set<Promise<unknown>>
@@ -20,15 +19,15 @@ export interface McpRoutesDeps {
 }
 
 /** Larger requests do not fit into a message of the bus. */
-const MAX_BODY_BYTES = 768 * 1024
+export const MAX_BODY_BYTES = 768 * 1024
 
 /** The whole catalog, and each server, as one MCP server over Streamable HTTP. */
 export async function addMcpRoutes(
   app: FastifyInstance,
-  { bus, mounts, clients, passing, draining }: McpRoutesDeps,
+  { mounts, upstream, clients, passing, draining }: McpRoutesDeps,
 ): Promise<void> {
   const endpoint = new McpEndpoint({
-    upstream: new BusUpstream(bus),
+    upstream,
     clients,
     serverInfo: { name: 'mcp-host', version: '0.1.0' },
   })

@@ -1,0 +1,33 @@
+import { BusError } from '@mcp-host/contracts'
+import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+
+/** Bodies are JSON, checked by the schemas of their routes; so are the other parts of a request. */
+export function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (_: unknown, body: unknown) => {
+      const text = String(body)
+      // Some clients say so of no body at all.
+      if (text === '') return undefined
+      try {
+        return JSON.parse(text) as unknown
+      } catch (error) {
+        // It names the place.
+        const reason = error instanceof Error ? error.message : ''
+        throw new BusError('invalid', `body: not JSON: ${reason}`)
+      }
+    },
+  )
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
+    // Fastify says null for a body that is not there.
+    const parsed = schema.safeParse(data ?? undefined)
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: BusError.fromZod(parsed.error, httpPart) }
+  })
+  // What is answered was checked where it came from.
+  app.setSerializerCompiler(() => JSON.stringify)
+}

@@ -1,0 +1,482 @@
+import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
+import { BusError, catalogKey } from '@mcp-host/contracts'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { fastify } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { replyError } from '../../http/error-reply.ts'
+import { readBodies } from '../../http/read-bodies.ts'
+import { nothing } from '../core/__fixtures__/no-clients.ts'
+import { RpcCode, RpcFault } from '../core/rpc.ts'
+import type { Passed, PassedRequest } from '../core/upstream.ts'
+import { Mounts } from '../mounts.ts'
+import { addCapabilitiesRoute } from './capabilities-route.ts'
+import { addRestRoutes } from './rest-routes.ts'
+
+const bytes = new TextEncoder()
+const inputSchema = { type: 'object' }
+
+function entry(server: string, more: Partial<ServerEntry> = {}): ServerEntry {
+  return {
+    kind: 'server',
+    server: server as ServerName,
+    supervisor: 's',
+    state: 'ready',
+    tools: [{ name: 'add', inputSchema, 'x-new': 1 }],
+    resources: [{ uri: 'mem://both', name: 'both' }],
+    revision: 1,
+    ...more,
+  }
+}
+
+const catalog: readonly CatalogEntry[] = [
+  { kind: 'supervisor', id: 's', startedAt: 0, servers: {} },
+  entry('a', {
+    prompts: [{ name: 'greet' }],
+    resources: [
+      { uri: 'mem://one', name: 'one' },
+      { uri: 'mem://both', name: 'both' },
+    ],
+    resourceTemplates: [{ uriTemplate: 'mem://{id}/x', name: 'x' }],
+  }),
+  entry('b', { scope: 'session' }),
+  entry('c', { state: 'unavailable', error: 'it ended', tools: [], resources: [] }),
+]
+
+interface Asked {
+  readonly server: string
+  readonly request: PassedRequest
+}
+
+let asked: Asked[]
+let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let passing: Set<Promise<unknown>>
+let entries: Map<string, CatalogEntry>
+let app: FastifyInstance
+beforeEach(() => {
+  asked = []
+  answer = () => result({ content: [], 'x-new': 1 })
+  passing = new Set()
+  entries = new Map(catalog.map((each) => [catalogKey(each), each]))
+  const view = { entries, onChange: () => nothing }
+  app = fastify()
+  app.setErrorHandler((error, _, reply) => replyError(reply, error))
+  readBodies(app)
+  const deps = {
+    catalog: view,
+    mounts: new Mounts(view),
+    passing,
+    models: () => ({ providers: [], default: { provider: 'demo', model: 'one' } }),
+    upstream: {
+      answer: () => undefined,
+      tell: () => undefined,
+      watch: () => nothing,
+      listen: () => nothing,
+      async pass(server: string, request: PassedRequest) {
+        asked.push({ server, request })
+        return answer(request)
+      },
+    },
+  }
+  const api = app.withTypeProvider<ZodTypeProvider>()
+  addRestRoutes(api, deps)
+  addCapabilitiesRoute(api, deps)
+})
+afterEach(() => app.close())
+
+const result = (value: object): Passed => ({
+  type: 'result',
+  json: bytes.encode(JSON.stringify(value)),
+})
+const error = (value: object): Passed => ({
+  type: 'error',
+  json: bytes.encode(JSON.stringify(value)),
+})
+
+async function post(path: string, payload?: object | string): Promise<LightMyRequestResponse> {
+  const headers = { 'content-type': 'application/json' }
+  const body = payload === undefined ? {} : { headers, payload }
+  return app.inject({ method: 'POST', url: `/mcp/${path}`, ...body })
+}
+
+describe('what is there', () => {
+  test('is listed as MCP has it, without an envelope, also where no body is sent', async () => {
+    const tools = await post('tools/list')
+    expect(tools.statusCode).toBe(200)
+    expect(tools.headers).toMatchObject({
+      'content-type': expect.stringContaining('application/json'),
+      'cache-control': 'no-store',
+    })
+    expect(tools.json()).toEqual({
+      tools: [
+        { name: 'a__add', inputSchema, 'x-new': 1 },
+        { name: 'b__add', inputSchema, 'x-new': 1 },
+      ],
+    })
+    expect((await post('prompts/list', {})).json()).toEqual({ prompts: [{ name: 'a__greet' }] })
+    expect((await post('resources/list', {})).json()).toMatchObject({
+      resources: [
+        { uri: 'mem://one' },
+        { uri: 'mcp://a/mem%3A%2F%2Fboth' },
+        { uri: 'mcp://b/mem%3A%2F%2Fboth' },
+      ],
+    })
+    expect((await post('resources/templates/list', {})).json()).toEqual({
+      resourceTemplates: [{ uriTemplate: 'mem://{id}/x', name: 'x' }],
+    })
+  })
+
+  test('comes in pages', async () => {
+    const tools = Array.from({ length: 1_500 }, (_, index) => ({ name: `t${index}`, inputSchema }))
+    const many = entry('a', { tools, revision: 2 })
+    const view = {
+      entries: new Map([...entries, [catalogKey(many), many]]),
+      onChange: () => nothing,
+    }
+    const paged = fastify()
+    readBodies(paged)
+    addRestRoutes(paged.withTypeProvider<ZodTypeProvider>(), {
+      catalog: view,
+      mounts: new Mounts(view),
+      passing,
+      upstream: {} as never,
+    })
+    const page = async (payload: object): Promise<{ tools: object[]; nextCursor?: string }> =>
+      (await paged.inject({ method: 'POST', url: '/mcp/tools/list', payload })).json()
+    const { tools: first, nextCursor } = await page({})
+    const second = await page({ cursor: nextCursor })
+    expect([first.length, second.tools.length, second.nextCursor]).toEqual([1_000, 501, undefined])
+    await paged.close()
+  })
+
+  test('is asked at its server by its name there, and answers with all that it has', async () => {
+    const response = await post('tools/call', { name: 'b__add', arguments: { a: [1] } })
+    expect([response.statusCode, response.json()]).toEqual([200, { content: [], 'x-new': 1 }])
+    await post('prompts/get', { name: 'a__greet', arguments: { who: 'Ann' } })
+    await post('resources/read', { uri: 'mcp://b/mem%3A%2F%2Fboth' })
+    await post('resources/read', { uri: 'mem://7/x' })
+    expect(asked).toMatchObject([
+      {
+        server: 'b',
+        request: {
+          method: 'tools/call',
+          params: { name: 'add', arguments: { a: [1] } },
+          isOwn: true,
+        },
+      },
+      {
+        server: 'a',
+        request: { method: 'prompts/get', params: { name: 'greet', arguments: { who: 'Ann' } } },
+      },
+      { server: 'b', request: { method: 'resources/read', params: { uri: 'mem://both' } } },
+      { server: 'a', request: { method: 'resources/read', params: { uri: 'mem://7/x' } } },
+    ])
+    expect(asked.map(({ request }) => request.era)).toEqual(Array(4).fill('legacy'))
+  })
+
+  test('may be a tool that failed: it has answered', async () => {
+    answer = () => result({ content: [{ type: 'text', text: 'no such file' }], isError: true })
+    const response = await post('tools/call', { name: 'a__add' })
+    expect([response.statusCode, response.json().isError]).toEqual([200, true])
+  })
+})
+
+describe('a request is refused with 400 and the name of the field', () => {
+  test.each<[string, string, object | string, string | undefined, string]>([
+    ['without a name', 'tools/call', {}, 'name', 'name: Invalid input'],
+    ['with an empty name', 'prompts/get', { name: '' }, 'name', 'name: Too small'],
+    ['with a URI that is none', 'resources/read', { uri: 7 }, 'uri', 'uri: Invalid input'],
+    [
+      'with arguments that are no object',
+      'tools/call',
+      { name: 'a__add', arguments: [1] },
+      'arguments',
+      'expected record',
+    ],
+    [
+      'with an argument of a prompt that is no text',
+      'prompts/get',
+      { name: 'a__greet', arguments: { who: 1 } },
+      'arguments.who',
+      'expected string',
+    ],
+    [
+      'with a time that is none',
+      'tools/call',
+      { name: 'a__add', timeoutMs: 0 },
+      'timeoutMs',
+      'Too small',
+    ],
+    ['with a cursor that leads nowhere', 'tools/list', { cursor: 'x' }, 'cursor', 'begin without'],
+    ['with a body that is no JSON', 'tools/call', '{"name"', undefined, 'body: not JSON'],
+    [
+      'with a URI that several servers have',
+      'resources/read',
+      { uri: 'mem://both' },
+      'uri',
+      'ask for one, as mcp://a/',
+    ],
+    [
+      'with arguments that nobody can write down again',
+      'tools/call',
+      `{"name":"a__add","arguments":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
+      'arguments',
+      'nested too deeply',
+    ],
+  ])('%s', async (_, path, body, field, words) => {
+    const response = await post(path, body)
+    expect([response.statusCode, response.json()]).toEqual([
+      400,
+      {
+        error: {
+          code: 'invalid',
+          message: expect.stringContaining(words),
+          ...(field === undefined ? {} : { field }),
+        },
+      },
+    ])
+    expect(asked).toEqual([])
+  })
+})
+
+test('arguments that are longer when they are written anew are too large', async () => {
+  const numbers = Array(100_000).fill('1e20').join()
+  const response = await post('tools/call', `{"name":"a__add","arguments":{"a":[${numbers}]}}`)
+  expect([response.statusCode, response.json().error.field]).toEqual([413, 'arguments'])
+  expect(asked).toEqual([])
+})
+
+describe('what is not there', () => {
+  test.each<[string, object, string, string]>([
+    ['tools/call', { name: 'a__nope' }, 'name', 'there is no tool "a__nope"; POST /mcp/tools/list'],
+    ['prompts/get', { name: 'b__x' }, 'name', 'there is no prompt "b__x"; POST /mcp/prompts/list'],
+    ['resources/read', { uri: 'x://y' }, 'uri', 'ask for one, as mcp://a/x%3A%2F%2Fy; POST /mcp/'],
+    ['resources/read', { uri: 'mcp://a/%' }, 'uri', 'is no resource "mcp://a/%"; POST /mcp/'],
+  ])('is told by %s with 404 and where to look', async (path, body, field, words) => {
+    const response = await post(path, body)
+    expect([response.statusCode, response.json().error]).toEqual([
+      404,
+      { code: 'not-found', field, message: expect.stringContaining(words) },
+    ])
+    expect(asked).toEqual([])
+  })
+
+  test('may only be so because its server is not ready: 503', async () => {
+    const response = await post('tools/call', { name: 'c__add' })
+    expect([response.statusCode, response.headers['retry-after'], response.json().error]).toEqual([
+      503,
+      '1',
+      {
+        code: 'unavailable',
+        server: 'c',
+        message: 'the server "c" is unavailable: it ended; try again',
+      },
+    ])
+  })
+})
+
+describe('a failure on the way has its status', () => {
+  const thrown = (code: number, data: object) => (): never => {
+    throw new RpcFault(code, 'words', { data: { server: 'a', ...data } })
+  }
+  const said = (code: number, data?: object) => (): Passed =>
+    error({ code, message: 'words', ...(data === undefined ? {} : { data }) })
+  const own = (code: number, data: object) => said(code, { server: 'a', ...data })
+  const upstream = (code: number): object => ({ upstream: { code, message: 'words' } })
+
+  test.each<[string, () => Passed, number, object, string?]>([
+    [
+      'nobody has the server',
+      thrown(RpcCode.unavailable, { reason: 'unavailable', retryable: true }),
+      503,
+      { code: 'unavailable', server: 'a' },
+      '1',
+    ],
+    [
+      'whoever had it went away',
+      thrown(RpcCode.unavailable, { reason: 'unknown-outcome', retryable: false }),
+      502,
+      { code: 'upstream', server: 'a', reason: 'unknown-outcome' },
+    ],
+    [
+      'the server itself went away',
+      own(RpcCode.unavailable, { reason: 'unknown-outcome', retryable: false }),
+      502,
+      { code: 'upstream', server: 'a', reason: 'unknown-outcome' },
+    ],
+    ['a fault of the host', thrown(RpcCode.internal, {}), 500, { code: 'internal' }],
+    [
+      'the server is not ready',
+      own(RpcCode.unavailable, { reason: 'server-unavailable' }),
+      503,
+      { code: 'unavailable', server: 'a' },
+      '1',
+    ],
+    [
+      'the server cannot be started',
+      own(RpcCode.unavailable, { reason: 'server-startup' }),
+      503,
+      { code: 'unavailable', server: 'a' },
+      '1',
+    ],
+    [
+      'it failed too often',
+      own(RpcCode.unavailable, { reason: 'server-unavailable', retryAfterMs: 29_500.4 }),
+      503,
+      { code: 'unavailable', server: 'a', retryAfterMs: 29_501 },
+      '30',
+    ],
+    [
+      'it took too long',
+      own(RpcCode.timedOut, { reason: 'timeout' }),
+      504,
+      { code: 'deadline', server: 'a' },
+    ],
+    [
+      'it answered what the protocol does not have',
+      own(RpcCode.internal, { reason: 'protocol' }),
+      502,
+      { code: 'upstream', server: 'a' },
+    ],
+    [
+      'it refuses the arguments',
+      said(RpcCode.invalidParams),
+      400,
+      { code: 'invalid', field: 'arguments', server: 'a', ...upstream(RpcCode.invalidParams) },
+    ],
+    [
+      'it fails',
+      said(RpcCode.internal),
+      502,
+      { code: 'upstream', server: 'a', ...upstream(RpcCode.internal) },
+    ],
+    [
+      'it cannot do that',
+      said(RpcCode.methodNotFound),
+      502,
+      { code: 'upstream', server: 'a', ...upstream(RpcCode.methodNotFound) },
+    ],
+    [
+      'it has an error of its own, whose code we use otherwise',
+      said(RpcCode.timedOut, { server: 'other', reason: 'timeout' }),
+      502,
+      {
+        code: 'upstream',
+        server: 'a',
+        upstream: { code: RpcCode.timedOut, data: { server: 'other', reason: 'timeout' } },
+      },
+    ],
+  ])('%s', async (_, fails, status, expected, retryAfter) => {
+    answer = fails
+    const response = await post('tools/call', { name: 'a__add' })
+    expect(response.statusCode).toBe(status)
+    expect(response.json().error).toMatchObject(expected)
+    expect(response.json().error.message).toContain('words')
+    expect(response.headers['retry-after']).toBe(retryAfter)
+    // Only what is known is said.
+    const told = Object.keys(response.json().error).filter((key) => key !== 'message')
+    expect(told.toSorted()).toEqual(Object.keys(expected).toSorted())
+  })
+
+  test.each([
+    ['as older servers say it', RpcCode.resourceNotFound],
+    ['as newer servers and most libraries say it', RpcCode.invalidParams],
+  ])('a resource that its server does not have, %s: 404', async (_, code) => {
+    answer = said(code)
+    const response = await post('resources/read', { uri: 'mem://7/x' })
+    expect([response.statusCode, response.json().error]).toMatchObject([
+      404,
+      { code: 'not-found', field: 'uri', server: 'a', upstream: { code } },
+    ])
+  })
+})
+
+/** Never answers; rejects as the bus does when its signal aborts. */
+function never({ signal }: PassedRequest): Promise<Passed> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error))
+  })
+}
+
+test('who does not want to wait any longer is answered 504, and the request is cancelled', async () => {
+  answer = never
+  const response = await post('tools/call', { name: 'a__add', timeoutMs: 20 })
+  expect([response.statusCode, response.json().error]).toMatchObject([
+    504,
+    { code: 'deadline', field: 'timeoutMs', reason: 'unknown-outcome' },
+  ])
+  expect(asked[0]?.request.signal?.aborted).toBe(true)
+  expect(asked[0]?.request.params).toEqual({ name: 'add' })
+})
+
+test('what a caller leaves is cancelled; until then it is waited for', async () => {
+  answer = never
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const caller = new AbortController()
+  const left = fetch(`${url}/mcp/tools/call`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'a__add' }),
+    signal: caller.signal,
+  })
+  await expect.poll(() => asked.length).toBe(1)
+  expect(passing.size).toBe(1)
+  caller.abort()
+  await expect(left).rejects.toThrow()
+  await expect.poll(() => asked[0]?.request.signal?.reason).toBeInstanceOf(BusError)
+  expect(passing.size).toBe(0)
+})
+
+describe('the capabilities', () => {
+  const get = (headers: Record<string, string> = {}): Promise<LightMyRequestResponse> =>
+    app.inject({ method: 'GET', url: '/capabilities', headers })
+
+  test('say what there is, by name', async () => {
+    const response = await get()
+    expect([response.statusCode, response.headers['cache-control']]).toEqual([200, 'no-cache'])
+    expect(response.json()).toEqual({
+      protocolVersions: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'],
+      model: 'demo/one',
+      servers: [
+        { server: 'a', state: 'ready', tools: 1, prompts: 1, resources: 2, resourceTemplates: 1 },
+        {
+          server: 'b',
+          state: 'ready',
+          scope: 'session',
+          tools: 1,
+          prompts: 0,
+          resources: 1,
+          resourceTemplates: 0,
+        },
+        {
+          server: 'c',
+          state: 'unavailable',
+          error: 'it ended',
+          tools: 0,
+          prompts: 0,
+          resources: 0,
+          resourceTemplates: 0,
+        },
+      ],
+      tools: ['a__add', 'b__add'],
+      prompts: ['a__greet'],
+      resources: ['mem://one', 'mcp://a/mem%3A%2F%2Fboth', 'mcp://b/mem%3A%2F%2Fboth'],
+      resourceTemplates: ['mem://{id}/x'],
+      limits: { maxRequestBytes: 786_432, maxTimeoutMs: 3_600_000 },
+    })
+  })
+
+  test('are not sent again to who has them, until they change', async () => {
+    const { etag = '' } = (await get()).headers
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const response = await get({ 'if-none-match': known })
+      expect([response.statusCode, response.body, response.headers['etag']]).toEqual([
+        304,
+        '',
+        etag,
+      ])
+    }
+    entries.set('server.c.s', entry('c', { revision: 2 }))
+    expect((await get({ 'if-none-match': etag })).statusCode).toBe(200)
+  })
+})

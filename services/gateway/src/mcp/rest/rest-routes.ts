@@ -1,0 +1,176 @@
+import type { CatalogView } from '@mcp-host/bus'
+import { viewServers } from '@mcp-host/contracts'
+import type { FastifyReply } from 'fastify'
+import type { Api } from '../../http/api.ts'
+import { jsonAnswer } from '../../http/api.ts'
+import type { ListName } from '../core/offer.ts'
+import type { Passage } from '../core/passage.ts'
+import { RpcFault } from '../core/rpc.ts'
+import type { Upstream } from '../core/upstream.ts'
+import { MAX_BODY_BYTES } from '../mcp-routes.ts'
+import type { Mounts } from '../mounts.ts'
+import type { RestRequest } from './find-passage.ts'
+import { findPassage } from './find-passage.ts'
+import type { RpcFailure } from './rest-fault.ts'
+import { failed, RestFault, unanswered } from './rest-fault.ts'
+import {
+  CallBody,
+  ListBody,
+  LISTS,
+  PromptBody,
+  PromptResult,
+  ReadBody,
+  ReadResult,
+  restFaults,
+  ToolResult,
+} from './rest-schemas.ts'
+import { untilLeft } from './until-left.ts'
+
+export interface RestRoutesDeps {
+  readonly mounts: Mounts
+  readonly catalog: CatalogView
+  readonly upstream: Upstream
+  /** Requests under way, to be waited for. */
+  readonly passing: Set<Promise<unknown>>
+}
+
+const tags = ['mcp']
+const bodyLimit = MAX_BODY_BYTES
+const text = new TextDecoder()
+
+/** What all MCP servers offer, for callers that do not speak MCP: plain bodies, plain answers, statuses. */
+export function addRestRoutes(api: Api, deps: RestRoutesDeps): void {
+  addLists(api, deps)
+
+  api.post(
+    '/mcp/tools/call',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        operationId: 'callTool',
+        summary: 'Call a tool',
+        description:
+          'A tool that fails has answered: 200 with `isError`, as has one whose `inputSchema` refuses the arguments. Leaving cancels the call at its server.',
+        body: CallBody,
+        response: { 200: jsonAnswer('What it answered.', ToolResult), ...restFaults('servers') },
+      },
+    },
+    async ({ body: { timeoutMs, ...params } }, reply) =>
+      pass(deps, reply, { method: 'tools/call', params }, timeoutMs),
+  )
+
+  api.post(
+    '/mcp/prompts/get',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        operationId: 'getPrompt',
+        summary: 'Get a prompt',
+        body: PromptBody,
+        response: { 200: jsonAnswer('The prompt.', PromptResult), ...restFaults('servers') },
+      },
+    },
+    async ({ body: { timeoutMs, ...params } }, reply) =>
+      pass(deps, reply, { method: 'prompts/get', params }, timeoutMs),
+  )
+
+  api.post(
+    '/mcp/resources/read',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        operationId: 'readResource',
+        summary: 'Read a resource',
+        body: ReadBody,
+        response: { 200: jsonAnswer('What it has.', ReadResult), ...restFaults('servers') },
+      },
+    },
+    async ({ body: { timeoutMs, ...params } }, reply) =>
+      pass(deps, reply, { method: 'resources/read', params }, timeoutMs),
+  )
+}
+
+function addLists(api: Api, { mounts }: RestRoutesDeps): void {
+  const lists: readonly [string, ListName, string, string][] = [
+    ['/mcp/tools/list', 'tools', 'listTools', 'List the tools of all MCP servers'],
+    ['/mcp/prompts/list', 'prompts', 'listPrompts', 'List their prompts'],
+    ['/mcp/resources/list', 'resources', 'listResources', 'List their resources'],
+    [
+      '/mcp/resources/templates/list',
+      'resourceTemplates',
+      'listResourceTemplates',
+      'List the templates of resources that can be read',
+    ],
+  ]
+  for (const [url, list, operationId, summary] of lists) {
+    api.post(
+      url,
+      {
+        bodyLimit,
+        schema: {
+          tags,
+          operationId,
+          summary,
+          body: ListBody,
+          response: { 200: jsonAnswer('A page.', LISTS[list]), ...restFaults('lists') },
+        },
+      },
+      async ({ body: { cursor } }, reply) => {
+        const page = mounts.all().offer.page(list, cursor)
+        if (page !== undefined) return sendJson(reply, `{${page}}`)
+        const message = 'cursor: leads nowhere; begin without one'
+        return new RestFault(400, message, { field: 'cursor' }).reply(reply)
+      },
+    )
+  }
+}
+
+/** Passes a request on to its server; what it answers goes back as it is. */
+async function pass(
+  { mounts, catalog, upstream, passing }: RestRoutesDeps,
+  reply: FastifyReply,
+  request: RestRequest,
+  timeoutMs: number | undefined,
+): Promise<FastifyReply> {
+  const { method } = request
+  const { offer } = mounts.all()
+  try {
+    checkSize(request)
+    const views = (): ReturnType<typeof viewServers> => viewServers(catalog.entries.values())
+    const { place, params }: Passage = findPassage(request, offer, views)
+    const { server } = place
+    const isOwn = offer.isOwn(server)
+    const passed = await untilLeft(reply, { passing, timeoutMs }, (signal) =>
+      upstream
+        .pass(server, { method, params, era: 'legacy', signal, ...(isOwn ? { isOwn } : {}) })
+        .catch((error: unknown) => {
+          throw error instanceof RpcFault ? unanswered({ method, server }, error) : error
+        }),
+    )
+    if (passed.type === 'result') return sendJson(reply, Buffer.from(passed.json))
+    const failure = JSON.parse(text.decode(passed.json)) as RpcFailure
+    throw failed({ method, server }, failure)
+  } catch (error) {
+    if (error instanceof RestFault) return error.reply(reply)
+    throw error
+  }
+}
+
+/** Written anew it may be longer than it came, or too deep to be written at all. Throws `RestFault`. */
+function checkSize({ params }: RestRequest): void {
+  let bytes: number
+  try {
+    bytes = Buffer.byteLength(JSON.stringify(params))
+  } catch {
+    throw new RestFault(400, 'arguments: nested too deeply', { field: 'arguments' })
+  }
+  if (bytes <= MAX_BODY_BYTES) return
+  throw new RestFault(413, 'arguments: too large; send less', { field: 'arguments' })
+}
+
+function sendJson(reply: FastifyReply, json: string | Buffer): FastifyReply {
+  return reply.header('cache-control', 'no-store').type('application/json').send(json)
+}

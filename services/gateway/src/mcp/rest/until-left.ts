@@ -1,0 +1,40 @@
+import { BusError } from '@mcp-host/contracts'
+import type { FastifyReply } from 'fastify'
+import { RestFault } from './rest-fault.ts'
+
+export interface UntilLeft {
+  /** Requests under way, to be waited for. */
+  readonly passing: Set<Promise<unknown>>
+  /** How long the caller waits. */
+  readonly timeoutMs: number | undefined
+}
+
+/** Runs something whose signal aborts when the caller has left, or does not want to wait any longer. */
+export async function untilLeft<T>(
+  reply: FastifyReply,
+  { passing, timeoutMs }: UntilLeft,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController()
+  const over = Promise.withResolvers<void>()
+  passing.add(over.promise)
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) ended.abort(new BusError('cancelled', 'the caller has left'))
+    passing.delete(over.promise)
+    over.resolve()
+  })
+  const late =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => ended.abort(tooLate(timeoutMs)), timeoutMs)
+  try {
+    return await run(ended.signal)
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+function tooLate(timeoutMs: number): RestFault {
+  const message = `no answer within timeoutMs, ${timeoutMs} ms; the server was told to stop, but may have done it already`
+  return new RestFault(504, message, { field: 'timeoutMs', reason: 'unknown-outcome' })
+}

@@ -1,0 +1,207 @@
+// MCP servers as those meet them who do not speak MCP: plain JSON over HTTP, and statuses.
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { Stack } from '@mcp-host/testkit'
+import { eventually, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+const everything = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/server-everything/package.json',
+)
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({
+    tools: [
+      { name: 'echo', inputSchema },
+      { name: 'slow', inputSchema, delayMs: 20_000 },
+      { name: 'broken', inputSchema, isError: true },
+    ],
+    servers: {
+      // In seconds.
+      hasty: { timeout: 0.5 },
+      other: {},
+      everything: {
+        command: process.execPath,
+        args: [join(dirname(everything), 'dist/index.js'), 'stdio'],
+      },
+    },
+    toolCount: 9 + 12,
+  })
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+async function post(path: string, body: object = {}, signal?: AbortSignal): Promise<Answer> {
+  const response = await fetch(`${stack.url}/mcp/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const { status, headers } = response
+  return { status, headers, body: (await response.json()) as Answer['body'] }
+}
+
+async function call(name: string, text: string, more: object = {}): Promise<Answer> {
+  return post('tools/call', { name, arguments: { text }, ...more })
+}
+
+async function hasBegun(text: string): Promise<void> {
+  const isNoted = async (): Promise<boolean> => JSON.stringify(await stack.journal()).includes(text)
+  await eventually(isNoted, { what: 'the call' })
+}
+
+test('what the host offers is told in one answer, and again only when it changes', async () => {
+  const response = await fetch(`${stack.url}/capabilities`)
+  const body = await response.json()
+  expect(body).toMatchObject({
+    servers: [
+      { server: 'everything', state: 'ready', tools: 12, prompts: 4, resources: 7 },
+      { server: 'hasty', state: 'ready', tools: 3 },
+      { server: 'other', state: 'ready', tools: 3 },
+      { server: 'test', state: 'ready', tools: 3 },
+    ],
+    tools: expect.arrayContaining(['everything__get-sum', 'test__echo']),
+    prompts: expect.arrayContaining(['everything__args-prompt']),
+    resources: expect.arrayContaining(['demo://resource/static/document/features.md']),
+  })
+  const headers = { 'if-none-match': response.headers.get('etag') ?? '' }
+  expect((await fetch(`${stack.url}/capabilities`, { headers })).status).toBe(304)
+})
+
+test('everything is listed', async () => {
+  const { body } = await post('tools/list')
+  const names = (body['tools'] as { name: string }[]).map(({ name }) => name)
+  expect(names).toHaveLength(21)
+  expect(names).toEqual(expect.arrayContaining(['everything__get-sum', 'hasty__slow']))
+  expect((await post('prompts/list')).body).toMatchObject({
+    prompts: expect.arrayContaining([
+      expect.objectContaining({ name: 'everything__args-prompt', arguments: expect.anything() }),
+    ]),
+  })
+  expect((await post('resources/list')).body['resources']).toHaveLength(7)
+  expect((await post('resources/templates/list')).body['resourceTemplates']).toHaveLength(2)
+})
+
+test('a tool is called, a prompt got, resources are read', async () => {
+  const sum = await post('tools/call', {
+    name: 'everything__get-sum',
+    arguments: { a: 2, b: 3 },
+  })
+  expect(sum).toMatchObject({
+    status: 200,
+    body: { content: [{ type: 'text', text: expect.stringContaining('5') }] },
+  })
+  expect(
+    await post('prompts/get', { name: 'everything__args-prompt', arguments: { city: 'Rome' } }),
+  ).toMatchObject({
+    status: 200,
+    body: { messages: [{ role: 'user', content: { text: "What's weather in Rome?" } }] },
+  })
+  for (const uri of [
+    'demo://resource/static/document/features.md',
+    'demo://resource/dynamic/text/1',
+  ]) {
+    expect(await post('resources/read', { uri })).toMatchObject({
+      status: 200,
+      body: { contents: [{ uri, text: expect.any(String) }] },
+    })
+  }
+})
+
+test('a tool that fails has answered, as has one that refuses its arguments', async () => {
+  expect(await call('test__broken', 'x')).toMatchObject({ status: 200, body: { isError: true } })
+  expect(await post('tools/call', { name: 'test__echo', arguments: { text: 1 } })).toMatchObject({
+    status: 200,
+    body: { isError: true, content: [{ text: expect.stringContaining('text') }] },
+  })
+})
+
+test('what is not there is 404, what a prompt does not take is 400', async () => {
+  const missing = [
+    await call('test__nope', 'x'),
+    await post('prompts/get', { name: 'everything__nope' }),
+    await post('resources/read', { uri: 'demo://nope' }),
+    await post('resources/read', { uri: 'demo://resource/static/document/nope.md' }),
+  ]
+  for (const answer of missing) {
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not-found' } } })
+  }
+  expect(await post('prompts/get', { name: 'everything__args-prompt' })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'invalid', field: 'arguments', server: 'everything' } },
+  })
+})
+
+test('a body that is too large, or none of ours, is refused', async () => {
+  expect(await call('test__echo', 'x'.repeat(800_000))).toMatchObject({
+    status: 413,
+    body: { error: { code: 'invalid' } },
+  })
+  const response = await fetch(`${stack.url}/mcp/tools/call`, { method: 'POST', body: 'a=1' })
+  expect(response.status).toBe(415)
+})
+
+test('who does not want to wait is told so, and the server to stop', async () => {
+  const answer = await call('test__slow', 'too long', { timeoutMs: 300 })
+  expect(answer).toMatchObject({
+    status: 504,
+    body: { error: { code: 'deadline', field: 'timeoutMs', reason: 'unknown-outcome' } },
+  })
+  const cancelled = join(dirname(stack.mcpJson), 'journal.jsonl.cancelled')
+  await eventually(() => existsSync(cancelled), { what: 'the cancellation' })
+})
+
+test('a server that is too slow is 504, and after five times 503 with how long to wait', async () => {
+  for (let count = 0; count < 5; count++) {
+    const answer = await call('hasty__slow', 'no answer')
+    expect(answer).toMatchObject({
+      status: 504,
+      body: { error: { code: 'deadline', server: 'hasty' } },
+    })
+  }
+  const { status, headers, body } = await call('hasty__slow', 'refused')
+  const error = { code: 'unavailable', server: 'hasty', retryAfterMs: expect.any(Number) }
+  expect({ status, body }).toMatchObject({ status: 503, body: { error } })
+  const { retryAfterMs } = body['error'] as { retryAfterMs: number }
+  expect(headers.get('retry-after')).toBe(String(Math.ceil(retryAfterMs / 1_000)))
+})
+
+test('a server that ends in mid-call is 502: nobody knows whether it did it', async () => {
+  const slow = call('test__slow', 'until it ends')
+  await hasBegun('until it ends')
+  process.kill((await stack.journal()).at(-1)?.pid ?? Number.NaN, 'SIGKILL')
+  expect(await slow).toMatchObject({
+    status: 502,
+    body: { error: { code: 'upstream', server: 'test', reason: 'unknown-outcome' } },
+  })
+})
+
+test(
+  'a supervisor that dies is 502 for what it ran and 503 for what comes next',
+  { timeout: 60_000 },
+  async () => {
+    const slow = call('other__slow', 'until it dies')
+    await hasBegun('until it dies')
+    await stack.kill('mcp-supervisor')
+    const next = post('tools/call', { name: 'everything__echo', arguments: { message: 'x' } })
+    expect(await slow).toMatchObject({
+      status: 502,
+      body: { error: { code: 'upstream', server: 'other', reason: 'unknown-outcome' } },
+    })
+    const { status, headers, body } = await next
+    expect({ status, body }).toMatchObject({
+      status: 503,
+      body: { error: { code: 'unavailable', server: 'everything' } },
+    })
+    expect(headers.get('retry-after')).toBe('1')
+  },
+)
