@@ -117,11 +117,11 @@ test('a tool is called, a prompt got, resources are read', async () => {
   }
 })
 
-test('a tool that fails has answered, as has one that refuses its arguments', async () => {
+test('a tool that fails has answered; arguments that it does not take are refused', async () => {
   expect(await call('test__broken', 'x')).toMatchObject({ status: 200, body: { isError: true } })
   expect(await post('tools/call', { name: 'test__echo', arguments: { text: 1 } })).toMatchObject({
-    status: 200,
-    body: { isError: true, content: [{ text: expect.stringContaining('text') }] },
+    status: 400,
+    body: { error: { field: 'arguments', message: expect.stringContaining('"text" must be') } },
   })
 })
 

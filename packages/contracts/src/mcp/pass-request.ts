@@ -24,7 +24,11 @@ export type PassHead = z.infer<typeof PassHead>
  * was asked for.
  */
 export const PassReply = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('result') }),
+  z.object({
+    type: z.literal('result'),
+    /** It says what is wrong with the arguments: the server was not asked. */
+    isRefused: z.boolean().optional(),
+  }),
   /** With its code. */
   z.object({ type: z.literal('error'), code: z.number().optional() }),
   z.object({ type: z.literal('stored'), key: z.string(), bytes: z.number().int().nonnegative() }),

@@ -62,7 +62,10 @@ export class BusUpstream implements Upstream {
     if (answer.head.type === 'error') {
       return { type: 'error', json: answer.body, code: answer.head.code }
     }
-    if (answer.head.type !== 'stored') return { type: 'result', json: answer.body }
+    if (answer.head.type !== 'stored') {
+      const isRefused = answer.head.type === 'result' && answer.head.isRefused === true
+      return { type: 'result', json: answer.body, ...(isRefused && { isRefused }) }
+    }
     const { key } = answer.head
     try {
       return { type: 'result', json: await this.#bus.blobs.get(key) }

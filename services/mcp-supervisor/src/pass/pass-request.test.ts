@@ -187,7 +187,7 @@ test.each<Era>(['legacy', 'modern'])(
       )
     }
     const passed = await pass('tools/call', {}, { caller })
-    expect(passed.head).toEqual({ type: 'result' })
+    expect(passed.head).toEqual({ type: 'result', isRefused: true })
     expect(json(passed)).toEqual({
       ...(caller === 'modern' ? { resultType: 'complete' } : {}),
       isError: true,

@@ -53,7 +53,7 @@ export async function passRequest(
       const content = [{ type: 'text', text: brief(error.message) }]
       const eras = { caller: request.head.era, server: 'legacy' } as const
       const result = resultFor(method, { content, isError: true }, eras)
-      return { head: { type: 'result' }, body: JSON.stringify(result) }
+      return { head: { type: 'result', isRefused: true }, body: JSON.stringify(result) }
     }
     return toError(toRpcFailure(error))
   }

@@ -25,6 +25,8 @@ export interface Passed {
   readonly json: Uint8Array
   /** Of the error. */
   readonly code?: number | undefined
+  /** Of a result: it says what is wrong with the arguments, which the server never saw. */
+  readonly isRefused?: boolean
 }
 
 /** Resources of one server that somebody wants to hear of. */

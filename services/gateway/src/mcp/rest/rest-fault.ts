@@ -108,6 +108,12 @@ export function failed({ method, server }: Asked, failure: RpcFailure): RestFaul
   return new RestFault(502, `the server "${server}" failed: ${message}`, { server, ...upstream })
 }
 
+/** Arguments that a tool's schema does not have, in the words that a model would read. */
+export function refused(server: string, result: { content: { text: string }[] }): RestFault {
+  const words = result.content.map(({ text }) => text).join()
+  return new RestFault(400, `arguments: ${words}`, { field: 'arguments', server })
+}
+
 /** The fault of a request that got no answer. */
 export function unanswered(asked: Asked, fault: RpcFault): RestFault | BusError {
   const { code, message } = fault

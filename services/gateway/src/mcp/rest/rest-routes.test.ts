@@ -378,6 +378,15 @@ describe('a failure on the way has its status', () => {
     expect(told.toSorted()).toEqual(Object.keys(expected).toSorted())
   })
 
+  test('arguments that the schema of a tool refuses, which its server never saw: 400', async () => {
+    const content = [{ type: 'text', text: 'a.add: "b" is required' }]
+    answer = () => ({ ...result({ content, isError: true }), isRefused: true })
+    const response = await post('tools/call', { name: 'a__add', arguments: {} })
+    const message = 'arguments: a.add: "b" is required'
+    const failure = { code: 'invalid', message, field: 'arguments', server: 'a' }
+    expect([response.statusCode, response.json()]).toEqual([400, { error: failure }])
+  })
+
   test.each([
     ['as older servers say it', RpcCode.resourceNotFound],
     ['as newer servers and most libraries say it', RpcCode.invalidParams],

@@ -12,7 +12,7 @@ import type { Mounts } from '../mounts.ts'
 import type { RestRequest } from './find-passage.ts'
 import { findPassage } from './find-passage.ts'
 import type { RpcFailure } from './rest-fault.ts'
-import { failed, RestFault, unanswered } from './rest-fault.ts'
+import { failed, refused, RestFault, unanswered } from './rest-fault.ts'
 import {
   CallBody,
   ListBody,
@@ -51,7 +51,7 @@ export function addRestRoutes(api: Api, deps: RestRoutesDeps): void {
         operationId: 'callTool',
         summary: 'Call a tool',
         description:
-          'A tool that fails has answered: 200 with `isError`, as has one whose `inputSchema` refuses the arguments. Leaving cancels the call at its server.',
+          'A tool that fails has answered: 200 with `isError`. Leaving cancels the call at its server.',
         body: CallBody,
         response: { 200: jsonAnswer('What it answered.', ToolResult), ...restFaults('servers') },
       },
@@ -150,6 +150,7 @@ async function pass(
           throw error instanceof RpcFault ? unanswered({ method, server }, error) : error
         }),
     )
+    if (passed.isRefused === true) throw refused(server, JSON.parse(text.decode(passed.json)))
     if (passed.type === 'result') return sendJson(reply, Buffer.from(passed.json))
     const failure = JSON.parse(text.decode(passed.json)) as RpcFailure
     throw failed({ method, server }, failure)
