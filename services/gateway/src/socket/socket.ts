@@ -10,6 +10,7 @@ import { followSession } from '../session/follow-session.ts'
 import { Connection } from './connection.ts'
 import { errorFrame } from './error-frame.ts'
 import { handlers } from './handlers/index.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { openSession } from './open-session.ts'
 import { readFrame } from './read-frame.ts'
 
@@ -138,22 +139,6 @@ function takeFrame(deps: SocketDeps, connection: Connection, read: () => Up): vo
 /** The id by which a client knows its frame again. */
 function ownId(frame: Exclude<Up, { type: 'ping' }>): string | undefined {
   return frame.type === 'cancel' ? frame.payload.messageId : frame.payload.id
-}
-
-/** Pings; a socket from which nothing came for two periods is dropped, its session stays. */
-function startHeartbeat(socket: WebSocket, periodMs: number): () => void {
-  let missed = 0
-  const onLife = (): void => {
-    missed = 0
-  }
-  socket.on('pong', onLife)
-  socket.on('message', onLife)
-  const timer = setInterval(() => {
-    if (missed >= 2) return socket.terminate()
-    missed++
-    socket.ping()
-  }, periodMs)
-  return () => clearInterval(timer)
 }
 
 /** Measures from the message to the first word of its answer, at the socket that sent it. */
