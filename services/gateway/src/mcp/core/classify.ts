@@ -10,6 +10,8 @@ export interface McpHeaders {
   readonly name: string | undefined
 }
 
+const NO_HEADERS: McpHeaders = { version: undefined, method: undefined, name: undefined }
+
 export interface RpcRequest {
   readonly kind: 'request'
   readonly era: Era
@@ -53,22 +55,24 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 
 /**
  * What one message is, and which era it speaks: a request of 2026-07-28 says so in its `_meta`, and its
- * headers must agree with it. Throws `RpcFault`.
+ * headers, where it came with any, must agree with it. Throws `RpcFault`.
  */
-export function classify(message: unknown, headers: McpHeaders): Incoming {
+export function classify(message: unknown, given: McpHeaders | undefined): Incoming {
+  const headers = given ?? NO_HEADERS
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw noMessage()
   const { id, method, params } = message
   if (method === undefined) return toResponse(message)
   if (typeof method !== 'string') throw noMessage('method: must be a string')
   if (params !== undefined && !isObject(params)) throw noMessage('params: must be an object')
-  const given = params ?? {}
+  const content = params ?? {}
   if (id === undefined) {
-    return { kind: 'notification', era: eraOfNotice(method, given, headers), method, params: given }
+    const era = eraOfNotice(method, content, headers)
+    return { kind: 'notification', era, method, params: content }
   }
   if (!isId(id)) throw noMessage('id: must be a string or an integer')
-  const era = eraOf(method, given, headers)
-  if (era === 'modern') checkHeaders(method, given, headers)
-  return { kind: 'request', era, id, method, params: given }
+  const era = eraOf(method, content, headers)
+  if (era === 'modern' && given !== undefined) checkHeaders(method, content, given)
+  return { kind: 'request', era, id, method, params: content }
 }
 
 /** The id that a failure is answered with, as far as there is one. */

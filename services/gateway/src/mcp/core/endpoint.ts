@@ -25,6 +25,8 @@ export interface McpExchange {
   readonly method: string
   readonly header: (name: string) => string | undefined
   readonly body: Uint8Array
+  /** What came instead of a body, over something else than HTTP: no headers repeat what it says. */
+  readonly message?: unknown
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal
   /** Aborts when streams that would go on for ever must end. */
@@ -76,13 +78,13 @@ export class McpEndpoint {
       if (method === 'GET') return this.#listen(exchange, mount)
       if (method === 'DELETE') return await this.#leave(exchange, mount)
       if (method !== 'POST') throw notAllowed()
-      checkTypes(header)
-      message = parse(body)
-      const headers = {
-        version: header('mcp-protocol-version')?.trim(),
-        method: header('mcp-method')?.trim(),
-        name: header('mcp-name')?.trim(),
+      message = exchange.message
+      const isHttp = message === undefined
+      if (isHttp) {
+        checkTypes(header)
+        message = parse(body)
       }
+      const headers = isHttp ? headersOf(header) : undefined
       if (Array.isArray(message)) return await this.#batch(message, headers, exchange, mount.offer)
       const incoming = classify(message, headers)
       if (incoming.kind === 'response') {
@@ -122,7 +124,7 @@ export class McpEndpoint {
           : {}
       return { status: 200, headers: { ...JSON_TYPE, ...begun }, body: success(id, result) }
     }
-    if (era === 'modern' && method === 'tools/call') {
+    if (era === 'modern' && method === 'tools/call' && exchange.message === undefined) {
       checkParameters(mount.offer.headersOf(String(params['name'])), params, exchange.header)
     }
     const token = progressToken(params)
@@ -173,7 +175,7 @@ export class McpEndpoint {
   /** All at once, as 2025-03-26 has it; what it asks for is answered in one message. */
   async #batch(
     messages: readonly unknown[],
-    headers: McpHeaders,
+    headers: McpHeaders | undefined,
     exchange: McpExchange,
     offer: Offer,
   ): Promise<McpReply> {
@@ -214,7 +216,7 @@ export class McpEndpoint {
   #pass(
     { place, params }: Passage,
     { method, era }: RpcRequest,
-    { signal }: McpExchange,
+    { signal, message }: McpExchange,
     offer: Offer,
     more: Pick<PassedRequest, 'onNotice' | 'onAsk' | 'client' | 'signal'> = {},
   ): Promise<Passed> {
@@ -223,8 +225,8 @@ export class McpEndpoint {
       params,
       era,
       ...(offer.isOwn(place.server) ? { isOwn: true } : {}),
-      // Closing the stream is how a newer client cancels; to an older one a break means nothing.
-      ...(era === 'modern' ? { signal } : {}),
+      // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
+      ...(era === 'modern' || message !== undefined ? { signal } : {}),
       ...more,
     })
   }
@@ -385,6 +387,14 @@ function checkTypes(header: McpExchange['header']): void {
   if (!accepts(header, /\*\/\*|application\/(json|\*)/i)) {
     const message = 'Accept must have application/json and text/event-stream'
     throw new RpcFault(RpcCode.unavailable, message, { status: 406 })
+  }
+}
+
+function headersOf(header: McpExchange['header']): McpHeaders {
+  return {
+    version: header('mcp-protocol-version')?.trim(),
+    method: header('mcp-method')?.trim(),
+    name: header('mcp-name')?.trim(),
   }
 }
 

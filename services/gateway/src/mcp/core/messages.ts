@@ -34,9 +34,20 @@ export function outgoing(method: string, params?: string, id?: RpcId): Uint8Arra
   return bytes.encode(`{"jsonrpc":"2.0",${named}"method":${JSON.stringify(method)}${rest}}`)
 }
 
+const EVENT = 'event: message\ndata: '
+const EVENT_END = '\n\n'
+
 /** A message as an event of a stream. */
 export function event(message: Uint8Array): Uint8Array {
-  return joined('event: message\ndata: ', [message], '\n\n')
+  return joined(EVENT, [message], EVENT_END)
+}
+
+/** The message of such an event; `undefined`: it only keeps the stream open. */
+export function messageOf(chunk: Uint8Array): Uint8Array | undefined {
+  // Others are comments.
+  return chunk[0] === EVENT.charCodeAt(0)
+    ? chunk.subarray(EVENT.length, -EVENT_END.length)
+    : undefined
 }
 
 /** With commas between the parts. */
