@@ -68,7 +68,7 @@ export async function createGateway(
     async [Symbol.asyncDispose]() {
       // A client that does not answer the close would hold it up for half a minute.
       const late = setTimeout(() => {
-        for (const connection of connections) connection.terminate()
+        for (const socket of app.websocketServer.clients) socket.terminate()
         app.server.closeAllConnections()
       }, CLOSE_LIMIT_MS)
       await app.close()

@@ -59,7 +59,7 @@ beforeEach(async () => {
       mounts: new Mounts(catalog),
       models: () => models,
     },
-    { allowedOrigins: [] },
+    { allowedOrigins: [], heartbeatMs: 30_000 },
   )
 })
 afterEach(async () => {

@@ -13,6 +13,7 @@ import type { McpRoutesDeps } from '../mcp/mcp-routes.ts'
 import { addMcpRoutes } from '../mcp/mcp-routes.ts'
 import { addCapabilitiesRoute } from '../mcp/rest/capabilities-route.ts'
 import { addRestRoutes } from '../mcp/rest/rest-routes.ts'
+import { SUBPROTOCOL } from '../mcp/mcp-socket.ts'
 import type { ModelList } from '../capabilities.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { addFileRoutes } from './file-routes.ts'
@@ -47,6 +48,7 @@ GET    /ws                                 chat over WebSocket
 POST   /mcp                                all MCP servers as one, by Streamable HTTP
 POST   /mcp/servers/:server                one of them, under its own names
 POST   /mcp/bundles/:bundle                some of it, as bundles.json has it
+GET    /mcp/ws                             the same over WebSocket, and below each of these
 
 GET    /capabilities                       what the MCP servers offer
 POST   /mcp/tools/list                     their tools, as plain JSON; so are all that follow
@@ -88,7 +90,7 @@ export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'mounts' | 'client
 /** The HTTP face of the gateway. */
 export async function buildApp(
   deps: AppDeps,
-  { allowedOrigins }: { allowedOrigins: readonly string[] },
+  settings: { readonly allowedOrigins: readonly string[]; readonly heartbeatMs: number },
 ): Promise<FastifyInstance> {
   const { logger, operations, onSocket, draining } = deps
   const app = fastify({
@@ -102,11 +104,15 @@ export async function buildApp(
   await app.register(websocket, {
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
     errorHandler: () => undefined,
-    options: { maxPayload: MAX_FRAME_BYTES },
+    options: {
+      maxPayload: MAX_FRAME_BYTES,
+      handleProtocols: (offered) =>
+        offered.has(SUBPROTOCOL) ? SUBPROTOCOL : (offered.values().next().value ?? false),
+    },
   })
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
-    checkOrigin(request.headers, allowedOrigins)
+    checkOrigin(request.headers, settings.allowedOrigins)
     if (draining.aborted && !UNTIL_THE_END.has(request.routeOptions.url ?? '')) {
       reply.header('connection', 'close')
       throw new BusError('unavailable', MAINTENANCE)
@@ -151,7 +157,7 @@ export async function buildApp(
     { prefix: '/api/chat' },
   )
   const mcp = { ...deps, upstream: new BusUpstream(deps.bus) }
-  await app.register((scope) => addMcpRoutes(scope, mcp))
+  await app.register((scope) => addMcpRoutes(scope, mcp, settings))
   await app.register(async (scope) => {
     readBodies(scope)
     const api = scope.withTypeProvider<ZodTypeProvider>()

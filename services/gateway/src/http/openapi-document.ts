@@ -28,7 +28,7 @@ export async function openApiDocument(): Promise<object> {
       models: () => ({ providers: [] }),
       onSocket: () => undefined,
     },
-    { allowedOrigins: [] },
+    { allowedOrigins: [], heartbeatMs: 30_000 },
   )
   await app.ready()
   return app.swagger()

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { WebSocket } from 'ws'
 import type { Clients } from './core/clients.ts'
 import type { McpReply } from './core/endpoint.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import type { Mount } from './core/mount.ts'
 import { RpcCode } from './core/rpc.ts'
 import type { Upstream } from './core/upstream.ts'
+import { serveMcpSocket } from './mcp-socket.ts'
 import type { Mounts } from './mounts.ts'
 
 export interface McpRoutesDeps {
@@ -21,10 +23,11 @@ export interface McpRoutesDeps {
 /** Larger requests do not fit into a message of the bus. */
 export const MAX_BODY_BYTES = 768 * 1024
 
-/** The whole catalog, and each server, as one MCP server over Streamable HTTP. */
+/** The whole catalog, and each server, as one MCP server over Streamable HTTP and WebSocket. */
 export async function addMcpRoutes(
   app: FastifyInstance,
   { mounts, upstream, clients, passing, draining }: McpRoutesDeps,
+  settings: { readonly heartbeatMs: number },
 ): Promise<void> {
   const endpoint = new McpEndpoint({
     upstream,
@@ -40,11 +43,7 @@ export async function addMcpRoutes(
     reply: FastifyReply,
     mount: Mount | undefined,
   ): Promise<FastifyReply> {
-    if (mount === undefined) {
-      const message = 'there is no such MCP server or bundle'
-      const error = { code: RpcCode.invalidRequest, message }
-      return reply.code(404).send({ jsonrpc: '2.0', id: null, error })
-    }
+    if (mount === undefined) return refuse(reply.code(404), NO_SERVER)
     const left = new AbortController()
     const over = Promise.withResolvers<void>()
     passing.add(over.promise)
@@ -67,17 +66,42 @@ export async function addMcpRoutes(
     return send(reply, answered)
   }
 
+  function converse(socket: WebSocket, mount: Mount | undefined): void {
+    if (mount === undefined) return socket.close(1008, NO_SERVER)
+    const over = serveMcpSocket({ endpoint, mount, draining }, socket, settings)
+    passing.add(over)
+    void over.finally(() => passing.delete(over))
+  }
+
   const options = { bodyLimit: MAX_BODY_BYTES }
-  app.all('/mcp', options, (request, reply) => answer(request, reply, mounts.all()))
-  app.all<{ Params: { server: string } }>('/mcp/servers/:server', options, (request, reply) =>
-    answer(request, reply, mounts.server(request.params.server)),
-  )
-  app.all<{ Params: { bundle: string } }>('/mcp/bundles/:bundle', options, (request, reply) =>
-    answer(request, reply, mounts.bundle(request.params.bundle)),
-  )
+  /** One more address, and `…/ws` below it. */
+  function add(url: string, find: (params: Params) => Mount | undefined): void {
+    app.all<{ Params: Params }>(url, options, (request, reply) =>
+      answer(request, reply, find(request.params)),
+    )
+    app.route({
+      method: 'GET',
+      url: `${url}/ws`,
+      wsHandler: (socket, request) => converse(socket, find(request.params as Params)),
+      handler: (_, reply) => refuse(reply.code(426).header('upgrade', 'websocket'), ONLY_SOCKETS),
+    })
+  }
+
+  add('/mcp', () => mounts.all())
+  add('/mcp/servers/:server', ({ server = '' }) => mounts.server(server))
+  add('/mcp/bundles/:bundle', ({ bundle = '' }) => mounts.bundle(bundle))
 }
 
+type Params = Readonly<Record<string, string>>
+
 const EMPTY = new Uint8Array()
+const NO_SERVER = 'there is no such MCP server or bundle'
+const ONLY_SOCKETS = 'this is a WebSocket endpoint; connect with ws://'
+
+function refuse(reply: FastifyReply, message: string): FastifyReply {
+  const error = { code: RpcCode.invalidRequest, message }
+  return reply.send({ jsonrpc: '2.0', id: null, error })
+}
 
 function send(reply: FastifyReply, { status, headers, body }: McpReply): FastifyReply {
   reply.code(status).headers(headers)

@@ -81,9 +81,4 @@ export class Connection {
     // A longer one throws; cut, a cursor in it would be another one.
     this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason)
   }
-
-  /** Ends it without waiting for the client. */
-  terminate(): void {
-    this.#socket.terminate()
-  }
 }

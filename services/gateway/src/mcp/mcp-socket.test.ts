@@ -1,0 +1,175 @@
+import { EventEmitter, once } from 'node:events'
+import { beforeEach, expect, test, vi } from 'vitest'
+import type { WebSocket } from 'ws'
+import { MAINTENANCE } from '../maintenance.ts'
+import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
+import { McpEndpoint } from './core/endpoint.ts'
+import { Offer } from './core/offer.ts'
+import type { Passed } from './core/upstream.ts'
+import { serveMcpSocket } from './mcp-socket.ts'
+
+const MIB = 1024 * 1024
+const bytes = new TextEncoder()
+
+/** The end of a socket that the gateway holds. */
+class FakeSocket extends EventEmitter {
+  readonly OPEN = 1
+  readyState = 1
+  bufferedAmount = 0
+  /** Whether what is sent gets through. */
+  isRead = true
+  readonly frames: unknown[] = []
+  readonly closes: unknown[] = []
+  isTerminated = false
+  pings = 0
+
+  send(frame: Uint8Array, { binary }: { binary: boolean }): void {
+    expect(binary).toBe(false)
+    if (!this.isRead) this.bufferedAmount += frame.length
+    this.frames.push(JSON.parse(new TextDecoder().decode(frame)))
+    this.emit('sent')
+  }
+  close(code: number, reason: string): void {
+    this.readyState = 2
+    this.closes.push([code, reason])
+    this.emit('closing')
+  }
+  terminate(): void {
+    this.isTerminated = true
+    this.readyState = 3
+    this.emit('close')
+  }
+  ping(): void {
+    this.pings++
+  }
+  ask(id: number, method: string, params: object = {}): void {
+    const message = { jsonrpc: '2.0', id, method, params }
+    this.emit('message', Buffer.from(JSON.stringify(message)), false)
+  }
+}
+
+let socket: FakeSocket
+let draining: AbortController
+let answer: () => Promise<Passed> | Passed
+beforeEach(() => {
+  socket = new FakeSocket()
+  draining = new AbortController()
+  answer = () => ({ type: 'result', json: bytes.encode('{}') })
+})
+
+function serve(heartbeatMs = 60_000): Promise<void> {
+  const tools = [{ name: 'do', inputSchema: {} }]
+  const offering = { server: 'a', tools, prompts: [], resources: [], resourceTemplates: [] }
+  const mount = { offer: new Offer([offering], ({ name }) => name), onChange: () => nothing }
+  const endpoint = new McpEndpoint({
+    serverInfo: { name: 'us', version: '1' },
+    clients: noClients,
+    upstream: {
+      pass: async () => answer(),
+      answer: () => undefined,
+      tell: () => undefined,
+      watch: () => nothing,
+      listen: () => nothing,
+    },
+  })
+  const deps = { endpoint, mount, draining: draining.signal }
+  return serveMcpSocket(deps, socket as unknown as WebSocket, { heartbeatMs })
+}
+
+test('a client that does not read is told to come back', async () => {
+  const over = serve()
+  socket.isRead = false
+  const json = bytes.encode(JSON.stringify({ text: 'x'.repeat(3 * MIB) }))
+  answer = () => ({ type: 'result', json })
+  for (let id = 0; id < 6 && socket.closes.length === 0; id++) {
+    const next = Promise.race([once(socket, 'sent'), once(socket, 'closing')])
+    socket.ask(id, 'tools/call', { name: 'do' })
+    await next
+  }
+  expect(socket.frames.length).toBe(4)
+  expect(socket.closes).toEqual([[1013, 'messages are not read']])
+  socket.emit('close')
+  await over
+})
+
+test('a faulty connection is over once it is closed', async () => {
+  const over = serve()
+  socket.emit('error', new Error('too large'))
+  socket.emit('close')
+  await over
+})
+
+test('one large message hinders nothing', async () => {
+  const over = serve()
+  socket.isRead = false
+  const json = bytes.encode(JSON.stringify({ text: 'x'.repeat(40 * MIB) }))
+  answer = () => ({ type: 'result', json })
+  const first = once(socket, 'sent')
+  socket.ask(1, 'tools/call', { name: 'do' })
+  await first
+  const second = once(socket, 'sent')
+  socket.ask(2, 'ping')
+  await second
+  expect(socket.closes).toEqual([])
+  socket.emit('close')
+  await over
+})
+
+test('a gateway that stops waits for what is under way, then sends its clients on', async () => {
+  const reply = Promise.withResolvers<Passed>()
+  answer = () => reply.promise
+  const over = serve()
+  socket.ask(1, 'tools/call', { name: 'do' })
+  draining.abort()
+  const refused = once(socket, 'sent')
+  socket.ask(2, 'ping')
+  await refused
+  expect(socket.frames).toMatchObject([{ id: 2, error: { data: { retryable: true } } }])
+  expect(socket.closes).toEqual([])
+  const closing = once(socket, 'closing')
+  reply.resolve({ type: 'result', json: bytes.encode('{}') })
+  await closing
+  expect(socket.frames[1]).toMatchObject({ id: 1, result: {} })
+  expect(socket.closes).toEqual([[1012, MAINTENANCE]])
+  socket.emit('close')
+  await over
+})
+
+test('a client that does not answer the end is left', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const over = serve()
+    draining.abort()
+    expect(socket.closes).toEqual([[1012, MAINTENANCE]])
+    await vi.advanceTimersByTimeAsync(1_000)
+    await over
+    expect(socket.isTerminated).toBe(true)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a socket that comes while the gateway stops is sent on', async () => {
+  draining.abort()
+  const over = serve()
+  expect(socket.closes).toEqual([[1012, MAINTENANCE]])
+  socket.emit('close')
+  await over
+})
+
+test('a socket that has gone silent is dropped', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const over = serve(1_000)
+    for (let beat = 0; beat < 5; beat++) {
+      vi.advanceTimersByTime(1_000)
+      socket.emit('pong')
+    }
+    expect([socket.pings, socket.isTerminated]).toEqual([5, false])
+    vi.advanceTimersByTime(3_000)
+    expect(socket.isTerminated).toBe(true)
+    await over
+  } finally {
+    vi.useRealTimers()
+  }
+})

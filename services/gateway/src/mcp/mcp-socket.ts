@@ -1,0 +1,58 @@
+import type { WebSocket } from 'ws'
+import { MAINTENANCE } from '../maintenance.ts'
+import { startHeartbeat } from '../socket/heartbeat.ts'
+import type { ConversationDeps } from './core/conversation.ts'
+import { Conversation } from './core/conversation.ts'
+
+export interface McpSocketDeps extends Pick<ConversationDeps, 'endpoint' | 'mount'> {
+  /** Aborts when no more is taken. */
+  readonly draining: AbortSignal
+}
+
+/** The name of MCP among what may be spoken over a WebSocket. */
+export const SUBPROTOCOL = 'mcp'
+/** A client that does not read is left to come back: so much waits for it, besides the largest message. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
+/** How long a client has to answer the close of its socket. */
+const CLOSE_LIMIT_MS = 1_000
+
+/** The life of one socket: MCP, one message to a frame. Resolves when it, and its session, are over. */
+export async function serveMcpSocket(
+  { endpoint, mount, draining }: McpSocketDeps,
+  socket: WebSocket,
+  { heartbeatMs }: { heartbeatMs: number },
+): Promise<void> {
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  // A broken connection also closes; there is nothing else to do about it.
+  socket.on('error', () => undefined)
+  using stack = new DisposableStack()
+  stack.defer(startHeartbeat(socket, heartbeatMs))
+  /** Of the largest message that may still wait. */
+  let largest = 0
+  const conversation = new Conversation({
+    endpoint,
+    mount,
+    closing: draining,
+    send(message) {
+      if (socket.readyState !== socket.OPEN) return
+      const waiting = socket.bufferedAmount
+      if (waiting === 0) largest = 0
+      if (waiting - largest > MAX_WAITING_BYTES) return socket.close(1013, 'messages are not read')
+      largest = Math.max(largest, message.length)
+      socket.send(message, { binary: false })
+    },
+  })
+  const closeOnceIdle = (): void => {
+    if (!draining.aborted || !conversation.isIdle) return
+    socket.close(1012, MAINTENANCE)
+    const late = setTimeout(() => socket.terminate(), CLOSE_LIMIT_MS)
+    stack.defer(() => clearTimeout(late))
+  }
+  // The socket hands out whole frames. Binary ones are no other than text here.
+  socket.on('message', (data) => void conversation.take(data as Buffer).finally(closeOnceIdle))
+  draining.addEventListener('abort', closeOnceIdle)
+  stack.defer(() => draining.removeEventListener('abort', closeOnceIdle))
+  closeOnceIdle()
+  await closed
+  await conversation.leave()
+}
