@@ -128,6 +128,25 @@ const productSources = sources.filter(
   ({ path }) => !path.endsWith('.test.ts') && !path.includes('/test/'),
 )
 
+describe('what answers MCP clients', () => {
+  const places = ['services/gateway/src/mcp/core/', 'services/gateway/src/mcp/web-handler.ts']
+  const code = productSources.filter(
+    ({ path }) => places.some((each) => path.startsWith(each)) && !path.includes('/__fixtures__/'),
+  )
+
+  test('imports nothing that knows Node, the bus or fastify', () => {
+    const known = ['@mcp-host/contracts', 'mcp-host/routing', 'minisearch']
+    const isForbidden = (_file: SourceFile, target: string): boolean =>
+      !/^\.\/(core\/)?[\w-]+\.ts$/.test(target) && !known.includes(target)
+    expect(code.length).toBeGreaterThan(1)
+    expect(findImports(code, isForbidden)).toEqual([])
+  })
+
+  test('uses nothing that only Node has', () => {
+    expect(findLines(code, /\b(Buffer|process|setImmediate|global)[.(]/)).toEqual([])
+  })
+})
+
 describe('no source file', () => {
   test('imports from inside another package, except through the doors it declares', () => {
     const deepImport = /^(mcp-host|@mcp-host\/[^/]+)\/./

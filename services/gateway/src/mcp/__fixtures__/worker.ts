@@ -1,0 +1,65 @@
+import { noClients, nothing } from '../core/__fixtures__/no-clients.ts'
+import { McpEndpoint } from '../core/endpoint.ts'
+import { Offer } from '../core/offer.ts'
+import { webHandler } from '../web-handler.ts'
+
+const bytes = new TextEncoder()
+const offer = new Offer(
+  [
+    {
+      server: 'stub',
+      tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+      prompts: [],
+      resources: [],
+      resourceTemplates: [],
+    },
+  ],
+  ({ name }) => name,
+)
+/** How often a request was ended by its caller. */
+let aborted = 0
+
+const handle = webHandler({
+  endpoint: new McpEndpoint({
+    serverInfo: { name: 'worker', version: '1' },
+    clients: noClients,
+    upstream: {
+      /** Says what it was told; once told to wait, only when the caller has left. */
+      async pass(_, { params, onNotice, signal }) {
+        const said = JSON.stringify(params['arguments'])
+        onNotice?.('notifications/progress', '{"progress":1}')
+        if (said !== '"wait"') {
+          const content = [{ type: 'text', text: said }]
+          return { type: 'result', json: bytes.encode(JSON.stringify({ content })) }
+        }
+        const left = Promise.withResolvers<never>()
+        const end = (): void => {
+          aborted++
+          left.reject(signal?.reason)
+        }
+        // A worker hears that its caller has left when it says something.
+        const progress = '{"progress":2}'
+        const again = setInterval(() => onNotice?.('notifications/progress', progress), 20)
+        signal?.addEventListener('abort', end)
+        if (signal?.aborted === true) end()
+        return left.promise.finally(() => clearInterval(again))
+      },
+      answer: () => undefined,
+      tell: () => undefined,
+      watch: () => nothing,
+      listen(_, listener) {
+        listener({ method: 'notifications/message', params: { level: 'info', data: 'hi' } })
+        return nothing
+      },
+    },
+  }),
+  mount: ({ pathname }) => (pathname === '/mcp' ? { offer, onChange: () => nothing } : undefined),
+})
+
+/** A worker that serves MCP, with a server that it makes up. */
+export const worker = {
+  async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname === '/aborted') return Response.json(aborted)
+    return handle(request)
+  },
+}

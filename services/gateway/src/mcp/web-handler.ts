@@ -1,0 +1,94 @@
+import type { McpEndpoint, McpReply } from './core/endpoint.ts'
+import { failure } from './core/messages.ts'
+import type { Mount } from './core/mount.ts'
+import { RpcCode, RpcFault } from './core/rpc.ts'
+
+export interface WebHandlerDeps {
+  readonly endpoint: McpEndpoint
+  /** What is offered at an address; `undefined`: nothing. */
+  readonly mount: (url: URL) => Mount | undefined
+  /** Aborts when streams that would go on for ever must end. Runtimes that keep nothing between requests have none. */
+  readonly closing?: AbortSignal
+}
+
+/** Larger requests do not fit into a message of the bus. */
+const MAX_BODY_BYTES = 768 * 1024
+
+/** The endpoint for whatever speaks the `Request` and `Response` of the web: it needs nothing else of its runtime. */
+export function webHandler({
+  endpoint,
+  mount: find,
+  closing,
+}: WebHandlerDeps): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const mount = find(new URL(request.url))
+    if (mount === undefined) return refusal(404, 'there is no such MCP server')
+    const body = await readBody(request)
+    if (body === undefined) return refusal(413, `the body has at most ${MAX_BODY_BYTES} bytes`)
+    const left = new AbortController()
+    const leave = (): void => left.abort()
+    request.signal.addEventListener('abort', leave)
+    if (request.signal.aborted) leave()
+    const reply = await endpoint.handle(
+      {
+        method: request.method,
+        header: (name) => request.headers.get(name) ?? undefined,
+        body,
+        signal: left.signal,
+        closing: closing ?? new AbortController().signal,
+      },
+      mount,
+    )
+    return toResponse(reply, leave)
+  }
+}
+
+/** `undefined`: it is too large. */
+async function readBody({ body }: Request): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > MAX_BODY_BYTES) return undefined
+    chunks.push(chunk)
+  }
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}
+
+function toResponse({ status, headers, body }: McpReply, leave: () => void): Response {
+  if (body === undefined) return new Response(null, { status, headers })
+  if (body instanceof Uint8Array)
+    return new Response(body as Uint8Array<ArrayBuffer>, { status, headers })
+  return new Response(streamOf(body, leave), { status, headers })
+}
+
+/** Takes as much as is read. Not every runtime has `ReadableStream.from`. */
+function streamOf(body: AsyncIterable<Uint8Array>, leave: () => void): ReadableStream<Uint8Array> {
+  const events = body[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await events.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel() {
+      leave()
+      // It ends once what it waits for has come, or is over: nobody needs to wait for that.
+      void events.return?.()
+    },
+  })
+}
+
+function refusal(status: number, message: string): Response {
+  const body = failure(null, new RpcFault(RpcCode.invalidRequest, message))
+  return new Response(body as Uint8Array<ArrayBuffer>, {
+    status,
+    headers: { 'content-type': 'application/json' },
+  })
+}
