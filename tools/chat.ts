@@ -1,5 +1,5 @@
 // `npm run chat`: a terminal chat on a running host.
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Interface } from 'node:readline'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -7,8 +7,7 @@ import { ChatClient, NoGatewayError } from './chat/chat-client.ts'
 import { QuestionDesk } from './chat/question-desk.ts'
 import { readLine, readLineAlone } from './chat/read-line.ts'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
-import { readRunFile } from './host/run-file.ts'
-import { readEnv } from './host/settings.ts'
+import { gatewayUrl } from './host/gateway-url.ts'
 import { stopWithLauncher } from './lifeline.ts'
 
 const USAGE = `Usage: npm run chat                      talk; Ctrl-C stops the answer, else it leaves
@@ -38,17 +37,9 @@ async function main(): Promise<number> {
     return 0
   }
   const question = positionals.join(' ').trim()
-  const url = values.url ?? gatewayUrl()
+  const url = values.url ?? gatewayUrl(process.env, join(import.meta.dirname, '..'))
   const session = values.session === undefined ? {} : { sessionId: values.session }
   return question === '' ? talk(url, session) : ask(url, session, question)
-}
-
-/** Where the gateway is: written down by the starter, else as the settings say. */
-function gatewayUrl(): string {
-  const root = join(import.meta.dirname, '..')
-  const env = readEnv(process.env, root)
-  const written = readRunFile(resolve(root, env['DATA_DIR'] || '.data'))?.url
-  return written || `http://127.0.0.1:${env['PORT'] || 3000}`
 }
 
 /** One question; the answer decides the exit code. */

@@ -8,8 +8,9 @@ import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
 import { fetchHealth } from './host/health.ts'
 import { readRunFile } from './host/run-file.ts'
 import { runHost } from './host/run-host.ts'
-import type { Env } from './host/settings.ts'
-import { ALL_SETTINGS, readEnv, settingProblems } from './host/settings.ts'
+import type { Env } from './host/read-env.ts'
+import { readEnv } from './host/read-env.ts'
+import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
 import { lifelineSignal } from './lifeline.ts'
 
 const root = join(import.meta.dirname, '..')

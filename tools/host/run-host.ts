@@ -11,7 +11,7 @@ import { freePort, startNatsServer } from './nats-server.ts'
 import { removeRunFile, writeRunFile } from './run-file.ts'
 import type { ServiceName } from './service-process.ts'
 import { SERVICES, startService } from './service-process.ts'
-import type { Env } from './settings.ts'
+import type { Env } from './read-env.ts'
 
 export interface HostOptions {
   readonly env: Env

@@ -1,6 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { parseEnv } from 'node:util'
 import { gatewaySettings } from '@mcp-host/gateway/config'
 import type { WorkerConfig } from '@mcp-host/llm-worker/config'
 import { workerSettings } from '@mcp-host/llm-worker/config'
@@ -9,6 +6,7 @@ import { supervisorSettings } from '@mcp-host/mcp-supervisor/config'
 import { orchestratorSettings } from '@mcp-host/orchestrator/config'
 import type { Settings } from '@mcp-host/service'
 import { baseSettings, ConfigError, loadConfig, setting, values } from '@mcp-host/service'
+import type { Env } from './read-env.ts'
 
 /** What the starter itself can be told. */
 export const starterSettings = {
@@ -37,8 +35,6 @@ export const starterSettings = {
   }),
 }
 
-export type Env = Readonly<Record<string, string | undefined>>
-
 /** Every process that has settings, in the order they are documented. */
 export const ALL_SETTINGS: readonly {
   readonly name: string
@@ -56,13 +52,6 @@ export const ALL_SETTINGS: readonly {
 
 function checkModels(config: WorkerConfig, env: Env): void {
   readLlmSettings(config, env)
-}
-
-/** The environment, with what the `.env` file of a folder adds to it. */
-export function readEnv(outer: Env, folder: string): Env {
-  const file = resolve(folder, outer['ENV_FILE'] || '.env')
-  const fromFile = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
-  return { ...fromFile, ...outer }
 }
 
 /** What is wrong with the settings of all processes together. */

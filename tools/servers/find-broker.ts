@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { readRunFile } from '../host/run-file.ts'
-import type { Env } from '../host/settings.ts'
+import type { Env } from '../host/read-env.ts'
 
 /** As the starter writes it for its own nats-server, readable by its user alone. */
 const BrokerConfig = z.object({
