@@ -1,4 +1,5 @@
 export { stopProcess, type StopOptions } from '../stop/stop-process.ts'
+export { LineSplitter } from '../transport/line-splitter.ts'
 export { Guardian } from './guardian.ts'
 export { LaunchError } from './launch.ts'
 export {

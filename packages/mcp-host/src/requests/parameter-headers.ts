@@ -52,7 +52,7 @@ export function headersFor(
   return Object.fromEntries(
     headers.flatMap((header) => {
       const text = parameterText(header, args)
-      return text === undefined ? [] : [[`Mcp-Param-${header.name}`, encode(text)]]
+      return text === undefined ? [] : [[`Mcp-Param-${header.name}`, encodeHeader(text)]]
     }),
   )
 }
@@ -123,7 +123,7 @@ function toText(value: unknown): string | undefined {
 }
 
 /** Text that a header cannot carry as it is goes in Base64, between two marks. */
-function encode(text: string): string {
+export function encodeHeader(text: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim()
   if (isPlain && !/^=\?base64\?.*\?=$/.test(text)) return text
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte))

@@ -1,6 +1,8 @@
 export { isAllowed } from '../inventory/tool-filter.ts'
 export { findResource, type ResourceIdentity, type ResourceLists } from './find-resource.ts'
 export {
+  encodeHeader,
+  headersFor,
   type ParameterHeader,
   parameterHeaders,
   parameterText,
