@@ -45,6 +45,8 @@ export interface Stack extends AsyncDisposable {
   restart(name: ServiceName): Promise<void>
   /** The tool calls that reached the MCP server, in order. */
   journal(): Promise<JournalEntry[]>
+  /** How many of them it was told to cancel. */
+  cancels(): Promise<number>
   /** What a service has logged. */
   log(name: ServiceName): Promise<string>
 }
@@ -128,6 +130,10 @@ export async function startStack({
       await eventually(() => isReady(url, toolCount), { what: 'a ready host' })
     },
     journal: () => readJournal(journalFile),
+    async cancels() {
+      const text = await readFile(`${journalFile}.cancelled`, 'utf8').catch(() => '')
+      return text.split('"notifications/cancelled"').length - 1
+    },
     async log(name) {
       const { pid } = processes.get(name) ?? {}
       for (let instance = instances; instance >= 0; instance--) {
