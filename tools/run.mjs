@@ -29,6 +29,10 @@ const commands = {
     summary: 'list the MCP servers of a running host, restart one, reload mcp.json',
     target: ['tools/servers.ts'],
   },
+  stdio: {
+    summary: 'be an MCP server on standard input and output: all servers of a running host',
+    target: ['tools/stdio.ts'],
+  },
   bench: {
     summary: 'measure the host, e.g. `bench chat`',
     target: ['bench/main.ts'],

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http'
+import { createParser } from 'eventsource-parser'
+import { broken } from './http-client.ts'
+import type { RpcId } from './message.ts'
+import { isId, isObject } from './message.ts'
+
+/** An answer that is none of the protocol's, or says that the request cannot be taken as it is. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  /** The error of JSON-RPC in it, as a line, where it names what it answers. */
+  readonly line: string | undefined
+  readonly id: RpcId
+  readonly code: unknown
+
+  constructor(status: number, text: string) {
+    const content = parsed(text)
+    const { id, error } = isObject(content) ? content : {}
+    const { code, message } = isObject(error) ? error : {}
+    const said = typeof message === 'string' ? message : text.slice(0, 500).trim()
+    super(`the MCP host refused the message: HTTP ${status}${said === '' ? '' : `, ${said}`}`)
+    this.status = status
+    this.code = code
+    this.id = isId(id) ? id : ''
+    this.line = isObject(error) && isId(id) ? oneLine(text) : undefined
+  }
+}
+
+/** The messages of an answer, one line each. Throws `Refusal`, and `Failure` when it breaks off. */
+export async function* messagesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  const { statusCode = 0, headers } = answer
+  try {
+    if (statusCode >= 300) throw new Refusal(statusCode, await textOf(answer))
+    if (headers['content-type']?.startsWith('text/event-stream') === true) {
+      yield* eventsOf(answer)
+    } else {
+      const text = await textOf(answer)
+      if (text.trim() !== '') yield oneLine(text)
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    throw broken(error instanceof Error ? error.message : String(error), error)
+  } finally {
+    // Whoever leaves early wants no more of it.
+    answer.destroy()
+  }
+}
+
+async function* eventsOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const ready: string[] = []
+  const parser = createParser({
+    onEvent({ event = 'message', data }) {
+      if (event === 'message' && data !== '') ready.push(oneLine(data))
+    },
+  })
+  const decoder = new TextDecoder()
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    yield* ready.splice(0)
+  }
+}
+
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+/** In JSON ends of lines stand only between values, where a space says the same. */
+function oneLine(json: string): string {
+  return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ').trim() : json
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,29 @@
+import type { RpcId } from './message.ts'
+
+/** Why a message could not be passed on, as its client is to be told. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly reason: 'unavailable' | 'unknown-outcome' | 'refused'
+
+  constructor(reason: Failure['reason'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+const FAILED = -32_000
+
+/** The answer to a request that failed; `data` is as the gateway itself would say it. */
+export function failureLine(id: RpcId, error: unknown): string {
+  const reason = error instanceof Failure ? error.reason : 'refused'
+  const message = error instanceof Error ? error.message : String(error)
+  const data = { reason, retryable: reason === 'unavailable' }
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: FAILED, message, data } })
+}
+
+/** The answer to a line that is no JSON. */
+export const NO_JSON = JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_700, message: 'Parse error: the line is no JSON' },
+})

@@ -1,0 +1,68 @@
+export type RpcId = string | number
+
+export type Params = Readonly<Record<string, unknown>>
+
+/** One line of a client: what must be known of it to pass it on. */
+export interface Message {
+  readonly line: Buffer
+  /** Of the requests in it; each of them wants one answer. */
+  readonly ids: readonly RpcId[]
+  /** None in an answer, and in a batch. */
+  readonly method: string | undefined
+  readonly params: Params
+  /** Which revision it says to be of; from 2026-07-28 on each message does. */
+  readonly version: string | undefined
+}
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
+
+/** `undefined`: the line is no JSON. */
+export function readMessage(line: Buffer): Message | undefined {
+  let content: unknown
+  try {
+    content = JSON.parse(line.toString())
+  } catch {
+    return undefined
+  }
+  if (Array.isArray(content)) {
+    const ids = content.flatMap((each: unknown) => idsOf(each))
+    return { line, ids, method: undefined, params: {}, version: undefined }
+  }
+  const { method, params } = isObject(content) ? content : {}
+  const given = isObject(params) ? params : {}
+  const version = isObject(given['_meta']) ? given['_meta'][VERSION_KEY] : undefined
+  return {
+    line,
+    ids: idsOf(content),
+    method: typeof method === 'string' ? method : undefined,
+    params: given,
+    version: typeof version === 'string' ? version : undefined,
+  }
+}
+
+/** Of the requests that a message, or a batch of them, answers. */
+export function answeredIds(text: string): RpcId[] {
+  try {
+    const content: unknown = JSON.parse(text)
+    const messages: readonly unknown[] = Array.isArray(content) ? content : [content]
+    return messages.flatMap((each) =>
+      isObject(each) && !('method' in each) && isId(each['id']) ? [each['id']] : [],
+    )
+  } catch {
+    // Its reader says so; it answers nothing.
+    return []
+  }
+}
+
+function idsOf(content: unknown): RpcId[] {
+  if (!isObject(content) || typeof content['method'] !== 'string') return []
+  return isId(content['id']) ? [content['id']] : []
+}
+
+export function isId(id: unknown): id is RpcId {
+  return typeof id === 'string' || typeof id === 'number'
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
