@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkOrigin } from './origin.ts'
+import { allowOrigin, checkOrigin } from './origin.ts'
 
 const allowed = ['https://chat.example.com', 'http://intranet:8080']
 const here = 'localhost:3000'
@@ -60,6 +60,23 @@ test.each([
   expect(() => checkOrigin({ host: here, origin }, allowed)).toThrow(
     expect.objectContaining({ code: 'denied', field: 'Origin' }),
   )
+})
+
+test('an allowed page may send what MCP has in headers, and read its session', () => {
+  const reply = {
+    headers: (more: object) => (Object.assign(sent, more), reply),
+    code: () => reply,
+    send: () => reply,
+  }
+  const sent: Record<string, string> = {}
+  const headers = {
+    origin: 'http://localhost:1',
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'content-type, mcp-param-City,x-other',
+  }
+  allowOrigin({ method: 'OPTIONS', headers } as never, reply as never)
+  expect(sent['access-control-allow-headers']).toMatch(/Mcp-Session-Id, mcp-param-City$/)
+  expect(sent['access-control-expose-headers']).toContain('Mcp-Session-Id')
 })
 
 test('a foreign page is refused also under an allowed host name', () => {

@@ -29,16 +29,28 @@ export function allowOrigin(
   reply: FastifyReply,
 ): FastifyReply | undefined {
   if (headers.origin === undefined) return undefined
-  reply.headers({ 'access-control-allow-origin': headers.origin, vary: 'Origin' })
+  reply.headers({
+    'access-control-allow-origin': headers.origin,
+    'access-control-expose-headers': 'Mcp-Session-Id, Retry-After',
+    vary: 'Origin',
+  })
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined)
     return undefined
   return reply
     .code(204)
     .headers({
       'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-      'access-control-allow-headers':
-        'Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+      'access-control-allow-headers': allowedHeaders(headers['access-control-request-headers']),
       'access-control-max-age': '600',
     })
     .send()
+}
+
+const ALLOWED =
+  'Accept, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
+
+/** Those that are known, and of those that are asked for what repeats arguments of tools, whose names nobody knows. */
+function allowedHeaders(asked = ''): string {
+  const parameters = asked.split(',').filter((each) => /^\s*mcp-param-[\w-]+\s*$/i.test(each))
+  return [ALLOWED, ...parameters.map((each) => each.trim())].join(', ')
 }

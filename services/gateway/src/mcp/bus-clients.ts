@@ -12,15 +12,15 @@ export class BusClients implements Clients, Disposable {
   readonly #bus: ClientsBus
   readonly #view: McpClientView
   /** By client and request. */
-  readonly #cancels = new Map<string, () => void>()
+  readonly #cancels = new Map<string, Set<{ readonly listener: () => void }>>()
   readonly #heard: Disposable
 
   constructor(bus: ClientsBus, view: McpClientView) {
     this.#bus = bus
     this.#view = view
-    this.#heard = bus.listen(clientCancel, {}, ({ client, requestId }) =>
-      this.#cancels.get(keyOf(client, requestId))?.(),
-    )
+    this.#heard = bus.listen(clientCancel, {}, ({ client, requestId }) => {
+      for (const { listener } of this.#cancels.get(keyOf(client, requestId)) ?? []) listener()
+    })
   }
 
   record(client: string): McpClientRecord {
@@ -49,8 +49,16 @@ export class BusClients implements Clients, Disposable {
 
   onCancel(client: string, requestId: RpcId, listener: () => void): Disposable {
     const key = keyOf(client, requestId)
-    this.#cancels.set(key, listener)
-    return { [Symbol.dispose]: () => void this.#cancels.delete(key) }
+    // A client may have used an id twice.
+    const listeners = this.#cancels.get(key) ?? new Set()
+    const entry = { listener }
+    this.#cancels.set(key, listeners.add(entry))
+    return {
+      [Symbol.dispose]: () => {
+        listeners.delete(entry)
+        if (listeners.size === 0 && this.#cancels.get(key) === listeners) this.#cancels.delete(key)
+      },
+    }
   }
 
   [Symbol.dispose](): void {

@@ -30,6 +30,8 @@ const QUIET_MS = 6_000
 /** How long a request waits for a supervisor that has its server. */
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
+/** A message of the bus has 1 MiB, with what goes before the parameters. */
+const MAX_PARAMS_BYTES = 1_000_000
 
 /** How soon a watch that failed, or was not kept, is tried again. */
 const WATCH_AGAIN_MS = WATCH_MS / 3
@@ -57,7 +59,7 @@ export class BusUpstream implements Upstream {
       ...(client && { client }),
     }
     const process = isOwn === true ? processOf(params, client) : undefined
-    const question = { head, body: JSON.stringify(params), process }
+    const question = { head, body: toBody(params), process }
     const answer = await this.#deliver(server, question, request)
     if (answer.head.type === 'error') {
       return { type: 'error', json: answer.body, code: answer.head.code }
@@ -206,6 +208,21 @@ interface Question {
 
 type Listener = Pick<PassedRequest, 'signal' | 'onNotice' | 'onAsk'>
 type PassOptions = CallOptions & { readonly onPart: (part: Frame<PassReply>) => boolean }
+
+/** Throws `RpcFault` when it does not fit into a message of the bus. */
+function toBody(params: Params): string {
+  let body: string
+  try {
+    body = JSON.stringify(params)
+  } catch {
+    // What could be read cannot always be written.
+    throw new RpcFault(RpcCode.invalidParams, 'params: are nested too deeply')
+  }
+  const bytes = Buffer.byteLength(body)
+  if (bytes <= MAX_PARAMS_BYTES) return body
+  const message = `params: have ${bytes} bytes as JSON, more than the ${MAX_PARAMS_BYTES} that go through; send less`
+  throw new RpcFault(RpcCode.invalidParams, message)
+}
 
 /** The process of the caller's session, or the one that waits for the caller to come back. */
 function processOf({ requestState }: Params, client: PassedRequest['client']): string | undefined {

@@ -111,7 +111,8 @@ function pass(head: Partial<PassHead>, params: Json = { name: 't' }): Promise<An
       },
     },
   }
-  const full: PassHead = { method: 'tools/call', era: 'legacy', ...head, id }
+  const heard = head.client === undefined ? {} : { progress: true }
+  const full: PassHead = { method: 'tools/call', era: 'legacy', ...heard, ...head, id }
   const body = new TextEncoder().encode(JSON.stringify(params))
   return requests.run(to, { head: full, body, envelope: newEnvelope('ann') }, (part, said) => {
     told.push([id, part, said === '' ? '' : JSON.parse(said)])
@@ -438,6 +439,14 @@ describe('a caller that comes back', () => {
     done.resolve({ said: 'once' })
     expect(await bodyOf(first)).toMatchObject({ said: 'once' })
   })
+})
+
+test('who waits for the answer alone is asked nothing', async () => {
+  serve = async ({ requestId }) => ({ said: await ask('sampling', {}, requestId) })
+  const client = session({ sampling: {} })
+  const answer = await pass({ client, progress: false })
+  expect(answer).toMatchObject({ head: { type: 'error', code: -32_601 } })
+  expect(told).toEqual([])
 })
 
 test('while its process starts a request can be asked for and cancelled, and then does not run', async () => {

@@ -252,7 +252,7 @@ export class PassedRequests {
   }
 
   async #ask(
-    { era, capabilities, held, cancelled, tell }: Running,
+    { era, capabilities, held, cancelled, isHeard, tell }: Running,
     method: string,
     params: unknown,
     withdrawn: AbortSignal,
@@ -260,6 +260,8 @@ export class PassedRequests {
     checkCapability(capabilities, method, params)
     const signal = AbortSignal.any([withdrawn, cancelled.signal])
     if (era === 'legacy') {
+      // It waits for its answer alone.
+      if (!isHeard) throw new ClientRefusal(refused(method))
       const { inputTimeoutMs: limitMs } = this.#deps
       const send = (ask: string): void => tell({ type: 'ask', ask, method }, toJson(params))
       return this.#questions.ask(send, { signal, limitMs })

@@ -286,13 +286,22 @@ describe('a request of a session', () => {
   })
 
   test('is answered in one piece to a client that takes no stream', async () => {
-    answer = ({ onAsk }) => {
-      expect(onAsk).toBeUndefined()
+    answer = ({ onAsk, client }) => {
+      // It is asked nothing, but it has its process.
+      expect([onAsk, client?.id]).toEqual([undefined, id])
       return OK
     }
     const headers = { ...inSession, accept: 'application/json' }
     expect(await ask('tools/call', { name: 'own__ask' }, headers)).toMatchObject({ status: 200 })
   })
+})
+
+test('a batch of a session goes to its processes', async () => {
+  const call = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'own__ask' } }
+  const batch = [1, 2].map((each) => ({ ...call, id: each }))
+  const { status } = await exchange('POST', batch, inSession)
+  expect(status).toBe(200)
+  expect(passed.map(({ request }) => request.client?.id)).toEqual([id, id])
 })
 
 describe('the stream of a session', () => {

@@ -132,7 +132,8 @@ export class McpEndpoint {
     if (isHeard && accepts(exchange.header, EVENTS)) {
       return this.#stream(passage, request, exchange, mount.offer, session)
     }
-    const passed = await this.#pass(passage, request, exchange, mount.offer)
+    const of = { client: session && clientOf(session, this.#deps.clients) }
+    const passed = await this.#pass(passage, request, exchange, mount.offer, of)
     return answerWith(request, passed)
   }
 
@@ -204,7 +205,8 @@ export class McpEndpoint {
             const own = ownAnswer(request, offer, this.#deps.serverInfo)
             return success(request.id, bytes.encode(own))
           }
-          return toMessage(request.id, await this.#pass(passage, request, exchange, offer))
+          const of = { client: session && clientOf(session, this.#deps.clients) }
+          return toMessage(request.id, await this.#pass(passage, request, exchange, offer, of))
         } catch (error) {
           return failure(request.id, toFault(error))
         }

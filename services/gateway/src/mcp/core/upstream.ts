@@ -10,7 +10,7 @@ export interface PassedRequest {
   /** Whether each client has a process of the server for itself. */
   readonly isOwn?: boolean
   /** The caller, where it keeps a session. */
-  readonly client?: McpClient
+  readonly client?: McpClient | undefined
   /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
   readonly onNotice?: (method: string, params: string) => void
   /** Told what the server asks the caller: the answer goes to `answer` under `ask`. */
