@@ -9,6 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { WebSocket } from 'ws'
 import { MAINTENANCE } from '../maintenance.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
+import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { McpRoutesDeps } from '../mcp/mcp-routes.ts'
 import { addMcpRoutes } from '../mcp/mcp-routes.ts'
 import { addCapabilitiesRoute } from '../mcp/rest/capabilities-route.ts'
@@ -156,7 +157,7 @@ export async function buildApp(
     },
     { prefix: '/api/chat' },
   )
-  const mcp = { ...deps, upstream: new BusUpstream(deps.bus) }
+  const mcp = { ...deps, upstream: new SharedUpstream(new BusUpstream(deps.bus)) }
   await app.register((scope) => addMcpRoutes(scope, mcp, settings))
   await app.register(async (scope) => {
     readBodies(scope)

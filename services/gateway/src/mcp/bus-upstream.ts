@@ -4,6 +4,7 @@ import type { PassHead, PassReply } from '@mcp-host/contracts'
 import {
   BusError,
   clientMessage,
+  Envelope,
   newEnvelope,
   passClientRequest,
   passControl,
@@ -150,7 +151,7 @@ export class BusUpstream implements Upstream {
   async #ask(
     server: string,
     question: Question,
-    { signal, onNotice, onAsk }: Listener,
+    { signal, onNotice, onAsk, traceparent }: Listener,
     process?: string,
   ): Promise<Frame<PassReply>> {
     const control = (action: 'cancel' | 'ping'): void =>
@@ -158,7 +159,7 @@ export class BusUpstream implements Upstream {
     const ping = setInterval(() => control('ping'), PING_MS)
     const options: PassOptions = {
       // Whoever finds it later than we wait must not begin it.
-      envelope: { ...newEnvelope('local'), deadline: Date.now() + QUIET_MS },
+      envelope: { ...envelopeOf(traceparent), deadline: Date.now() + QUIET_MS },
       timeoutMs: QUIET_MS,
       onPart({ head, body }) {
         if (head.type === 'notice') onNotice?.(head.method, Buffer.from(body).toString())
@@ -206,7 +207,14 @@ interface Question {
   readonly process: string | undefined
 }
 
-type Listener = Pick<PassedRequest, 'signal' | 'onNotice' | 'onAsk'>
+type Listener = Pick<PassedRequest, 'signal' | 'onNotice' | 'onAsk' | 'traceparent'>
+
+/** Of the caller's trace, where it has one. */
+function envelopeOf(traceparent: string | undefined): Envelope {
+  const envelope = newEnvelope('local')
+  const isValid = Envelope.shape.traceparent.safeParse(traceparent).success
+  return isValid && traceparent !== undefined ? { ...envelope, traceparent } : envelope
+}
 type PassOptions = CallOptions & { readonly onPart: (part: Frame<PassReply>) => boolean }
 
 /** Throws `RpcFault` when it does not fit into a message of the bus. */

@@ -89,7 +89,7 @@ export class PassedRequests {
     const { head } = question
     const params: unknown = JSON.parse(text.decode(question.body))
     if (!isObject(params)) throw new Error('params are no object')
-    const held = Array.from(this.#held).find((each) => each.held?.isMeant(params) === true)
+    const held = this.#held.values().find((each) => each.held?.isMeant(params) === true)
     if (held !== undefined) return this.#resume(held, head, params, tell)
     this.#sessionLevel = head.client?.logLevel
     const running = this.#begin(head, params, tell)

@@ -247,6 +247,26 @@ test('of progress that nobody reads the last notices are kept', async () => {
   expect(text.decode((await events.next()).value)).toContain('"progress":9900}')
 })
 
+test('the trace of the caller goes with its request', async () => {
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a__add' } }
+  await send(call, { traceparent: 'theirs' })
+  await send(call)
+  expect(passed.map(({ request }) => request.traceparent)).toEqual(['theirs', undefined])
+})
+
+test('what changes nothing is known', async () => {
+  const annotations = { readOnlyHint: true }
+  const tools = [
+    { name: 'look', annotations },
+    { name: 'do', annotations: { readOnlyHint: false } },
+  ]
+  offer = new Offer([{ ...offerings[0]!, tools }], ({ name }) => name)
+  for (const name of ['look', 'do']) await ask('tools/call', { name })
+  await ask('resources/read', { uri: 'mem://one' })
+  await ask('prompts/get', { name: 'greet' })
+  expect(passed.map(({ request }) => request.isReadOnly)).toEqual([true, false, true, true])
+})
+
 test('progress that is asked for and never comes needs no stream', async () => {
   const reply = await send({
     jsonrpc: '2.0',

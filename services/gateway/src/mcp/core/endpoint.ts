@@ -216,9 +216,9 @@ export class McpEndpoint {
   }
 
   #pass(
-    { place, params }: Passage,
+    { place, params, isReadOnly }: Passage,
     { method, era }: RpcRequest,
-    { signal, message }: McpExchange,
+    { signal, message, header }: McpExchange,
     offer: Offer,
     more: Pick<PassedRequest, 'onNotice' | 'onAsk' | 'client' | 'signal'> = {},
   ): Promise<Passed> {
@@ -226,6 +226,8 @@ export class McpEndpoint {
       method,
       params,
       era,
+      isReadOnly,
+      traceparent: header('traceparent'),
       ...(offer.isOwn(place.server) ? { isOwn: true } : {}),
       // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
       ...(era === 'modern' || message !== undefined ? { signal } : {}),

@@ -51,6 +51,7 @@ export class Offer {
   readonly #headers = new Map<string, readonly ParameterHeader[]>()
   readonly #texts = new Map<ListName, string>()
   readonly #own: ReadonlySet<string>
+  readonly #readOnly: ReadonlySet<string>
   readonly instructions: string | undefined
   /** Where tools are not listed. */
   readonly toolSearch: ToolSearch | undefined
@@ -80,6 +81,7 @@ export class Offer {
       ({ uri }) => uri,
     )
     const tools = named('tools', this.#tools)
+    this.#readOnly = new Set(tools.filter(saysReadOnly).map(({ name }) => name))
     if (toolSearch) this.toolSearch = new ToolSearch(tools)
     this.#lists = {
       tools: toolSearch ? SEARCH_DEFINITIONS : tools,
@@ -97,6 +99,11 @@ export class Offer {
 
   tool(name: string): Place | undefined {
     return this.#tools.get(name)
+  }
+
+  /** Whether its server says that a tool changes nothing. */
+  isReadOnly(name: string): boolean {
+    return this.#readOnly.has(name)
   }
 
   /** The headers in which calls of a tool repeat some of the arguments. */
@@ -173,6 +180,10 @@ export class Offer {
     this.#pages.set(key, page)
     return page
   }
+}
+
+function saysReadOnly({ annotations }: Named): boolean {
+  return isObject(annotations) && annotations['readOnlyHint'] === true
 }
 
 /** The form of a URI that names its server as well. */

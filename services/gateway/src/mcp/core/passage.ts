@@ -8,6 +8,8 @@ import { CALL_TOOL, SEARCH_TOOLS } from './tool-search.ts'
 export interface Passage {
   readonly place: Place
   readonly params: Params
+  /** Whether it changes nothing at the server. */
+  readonly isReadOnly: boolean
 }
 
 /** The one server that has a resource. Throws `RpcFault`. */
@@ -28,17 +30,18 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
       if (offer.toolSearch !== undefined && name === CALL_TOOL) return foundTool(params, offer)
       const place = offer.tool(name)
       if (place === undefined) throw unknown(`there is no tool "${name}"`)
-      return { place, params: { ...params, name: place.name } }
+      const isReadOnly = offer.isReadOnly(name)
+      return { place, params: { ...params, name: place.name }, isReadOnly }
     }
     case 'prompts/get': {
       const name = stringOf(params, 'name')
       const place = offer.prompt(name)
       if (place === undefined) throw unknown(`there is no prompt "${name}"`)
-      return { place, params: { ...params, name: place.name } }
+      return { place, params: { ...params, name: place.name }, isReadOnly: true }
     }
     case 'resources/read': {
       const place = resourceOf({ params, era }, offer)
-      return { place, params: { ...params, uri: place.name } }
+      return { place, params: { ...params, uri: place.name }, isReadOnly: true }
     }
     case 'completion/complete':
       return completionOf(params, offer, era)
@@ -51,7 +54,9 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
 function foundTool({ arguments: args, ...params }: Params, offer: Offer): Passage | undefined {
   const { name, arguments: given = {} } = isObject(args) ? args : {}
   const place = typeof name === 'string' ? offer.tool(name) : undefined
-  return place && { place, params: { ...params, name: place.name, arguments: given } }
+  if (place === undefined) return undefined
+  const isReadOnly = offer.isReadOnly(String(name))
+  return { place, params: { ...params, name: place.name, arguments: given }, isReadOnly }
 }
 
 function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Passage {
@@ -61,7 +66,7 @@ function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Pas
     const name = stringOf(ref, 'name')
     const place = offer.prompt(name)
     if (place === undefined) throw unknown(`there is no prompt "${name}"`)
-    return { place, params: { ...params, ref: { ...ref, name: place.name } } }
+    return { place, params: { ...params, ref: { ...ref, name: place.name } }, isReadOnly: true }
   }
   if (ref['type'] !== 'ref/resource') throw unknown('ref.type: must be ref/prompt or ref/resource')
   const uri = stringOf(ref, 'uri')
@@ -70,7 +75,7 @@ function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Pas
     template !== undefined && others.length === 0
       ? template
       : onlyOne(offer.resource(uri), uri, era)
-  return { place, params: { ...params, ref: { ...ref, uri: place.name } } }
+  return { place, params: { ...params, ref: { ...ref, uri: place.name } }, isReadOnly: true }
 }
 
 function onlyOne([place, ...others]: readonly Place[], uri: string, era: RpcRequest['era']): Place {

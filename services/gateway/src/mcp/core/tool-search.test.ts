@@ -93,6 +93,7 @@ test('what is called goes to its server as if it had been listed', () => {
   const passage = {
     place: { server: 'git', name: 'merge' },
     params: { ...params, _meta: { progressToken: 1 } },
+    isReadOnly: false,
   }
   expect(passageOf(call('call_tool', params), offer)).toEqual(passage)
   expect(passageOf(call('merge', { number: '1' }), offer)).toEqual(passage)

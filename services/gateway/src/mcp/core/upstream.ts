@@ -15,6 +15,10 @@ export interface PassedRequest {
   readonly onNotice?: (method: string, params: string) => void
   /** Told what the server asks the caller: the answer goes to `answer` under `ask`. */
   readonly onAsk?: (ask: string, method: string, params: string) => void
+  /** Whether it changes nothing: of several at the same time one is enough. */
+  readonly isReadOnly?: boolean
+  /** The caller's trace, as W3C writes it. */
+  readonly traceparent?: string | undefined
   /** Its abort ends the request at the server. */
   readonly signal?: AbortSignal
 }

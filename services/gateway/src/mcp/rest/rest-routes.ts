@@ -140,12 +140,15 @@ async function pass(
   try {
     checkSize(request)
     const views = (): ReturnType<typeof viewServers> => viewServers(catalog.entries.values())
-    const { place, params }: Passage = findPassage(request, offer, views)
+    const { place, params, isReadOnly }: Passage = findPassage(request, offer, views)
     const { server } = place
     const isOwn = offer.isOwn(server)
+    const { traceparent } = reply.request.headers
+    const trace = typeof traceparent === 'string' ? { traceparent } : {}
+    const about = { isReadOnly, ...trace, ...(isOwn ? { isOwn } : {}) }
     const passed = await untilLeft(reply, { passing, timeoutMs }, (signal) =>
       upstream
-        .pass(server, { method, params, era: 'legacy', signal, ...(isOwn ? { isOwn } : {}) })
+        .pass(server, { method, params, era: 'legacy', signal, ...about })
         .catch((error: unknown) => {
           throw error instanceof RpcFault ? unanswered({ method, server }, error) : error
         }),

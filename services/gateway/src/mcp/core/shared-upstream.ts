@@ -1,0 +1,85 @@
+import type { ClientMessage, Passed, PassedRequest, Upstream, WatchRequest } from './upstream.ts'
+import type { Params } from './rpc.ts'
+
+interface Underway {
+  readonly passed: Promise<Passed>
+  /** How many wait for it. */
+  waiting: number
+  readonly abandoned: AbortController
+}
+
+/** Asks servers once for what several want to read at the same time in the same words. */
+export class SharedUpstream implements Upstream {
+  readonly #upstream: Upstream
+  readonly #underway = new Map<string, Underway>()
+
+  constructor(upstream: Upstream) {
+    this.#upstream = upstream
+  }
+
+  pass(server: string, request: PassedRequest): Promise<Passed> {
+    if (!isShareable(request)) return this.#upstream.pass(server, request)
+    const { signal, method, params, era } = request
+    const key = JSON.stringify([server, era, method, params])
+    const known = this.#underway.get(key) ?? this.#begin(key, server, request)
+    known.waiting++
+    if (signal === undefined) return known.passed
+    return this.#until(signal, key, known)
+  }
+
+  answer(ask: string, message: Params): void {
+    this.#upstream.answer(ask, message)
+  }
+
+  tell(server: string, client: string, what: 'roots-changed' | 'leave'): void {
+    this.#upstream.tell(server, client, what)
+  }
+
+  watch(server: string, request: WatchRequest): Disposable {
+    return this.#upstream.watch(server, request)
+  }
+
+  listen(client: string, listener: (message: ClientMessage) => void): Disposable {
+    return this.#upstream.listen(client, listener)
+  }
+
+  #begin(key: string, server: string, request: PassedRequest): Underway {
+    const abandoned = new AbortController()
+    const passed = this.#upstream
+      .pass(server, { ...request, signal: abandoned.signal })
+      .finally(() => this.#forget(key, underway))
+    const underway: Underway = { passed, waiting: 0, abandoned }
+    this.#underway.set(key, underway)
+    return underway
+  }
+
+  /** Who leaves does not wait any more; the last one ends it. */
+  async #until(signal: AbortSignal, key: string, underway: Underway): Promise<Passed> {
+    const left = Promise.withResolvers<never>()
+    const onAbort = (): void => {
+      left.reject(signal.reason)
+      if (--underway.waiting > 0) return
+      this.#forget(key, underway)
+      underway.abandoned.abort(signal.reason)
+    }
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+    try {
+      return await Promise.race([underway.passed, left.promise])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      // Nobody may be left to hear how it ended.
+      underway.passed.catch(() => undefined)
+    }
+  }
+
+  #forget(key: string, underway: Underway): void {
+    if (this.#underway.get(key) === underway) this.#underway.delete(key)
+  }
+}
+
+/** What changes nothing, and whose caller is told nothing on the way. */
+function isShareable({ isReadOnly, isOwn, client, onNotice, params }: PassedRequest): boolean {
+  const isPlain = client === undefined && onNotice === undefined && isOwn !== true
+  return isReadOnly === true && isPlain && params['requestState'] === undefined
+}
