@@ -55,6 +55,7 @@ const EVENT_STREAM = {
 }
 /** More messages in one request are somebody's mistake. */
 const MAX_BATCH = 100
+const MAX_KNOWN_SESSIONS = 1_000
 const SESSION_HEADER = 'mcp-session-id'
 const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
@@ -66,6 +67,8 @@ const bytes = new TextEncoder()
 /** Answers what MCP clients of both eras ask, for one mount. It knows no Node, no bus and no other request. */
 export class McpEndpoint {
   readonly #deps: EndpointDeps
+  /** What ids say: each comes again and again. */
+  readonly #sessions = new Map<string, ClientSession>()
 
   constructor(deps: EndpointDeps) {
     this.#deps = deps
@@ -332,9 +335,13 @@ export class McpEndpoint {
   #session(header: McpExchange['header']): ClientSession | undefined {
     const sessionId = header(SESSION_HEADER)?.trim()
     if (sessionId === undefined) return undefined
-    const session = readSession(sessionId)
+    const session = this.#sessions.get(sessionId) ?? readSession(sessionId)
     const isOver = session === undefined || this.#deps.clients.record(session.id).isOver
-    if (isOver !== true) return session
+    if (isOver !== true) {
+      if (this.#sessions.size >= MAX_KNOWN_SESSIONS) this.#sessions.clear()
+      this.#sessions.set(sessionId, session)
+      return session
+    }
     const message = 'Session not found; begin another with initialize'
     throw new RpcFault(RpcCode.timedOut, message, { status: 404 })
   }
