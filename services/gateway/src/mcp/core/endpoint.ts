@@ -141,7 +141,7 @@ export class McpEndpoint {
   }
 
   /** Becomes a stream when there is something to say before the answer. */
-  async #stream(
+  #stream(
     passage: Passage,
     request: RpcRequest,
     exchange: McpExchange,
@@ -150,30 +150,37 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const { id, params } = request
     const token = progressToken(params)
-    const queue = new EventQueue()
-    const cancelled = new AbortController()
     const { clients } = this.#deps
+    const cancelled = new AbortController()
     const cancel = session && clients.onCancel(session.id, id, () => cancelled.abort(CANCELLED))
-    const answered = this.#pass(passage, request, exchange, offer, {
-      ...(session === undefined ? {} : { client: clientOf(session, clients) }),
-      ...(session === undefined ? {} : { signal: cancelled.signal }),
-      onNotice(method, said) {
-        if (method !== 'notifications/progress') queue.mention(event(outgoing(method, said)))
-        // Only who has asked for it knows what it is about.
-        else if (token !== undefined) queue.mention(event(progress(token, said)))
-      },
-      onAsk: (ask, method, said) => queue.put(event(outgoing(method, said, ask))),
+    const of = session && { client: clientOf(session, clients), signal: cancelled.signal }
+    return new Promise((resolve) => {
+      let queue: EventQueue | undefined
+      const begun = (): EventQueue => {
+        if (queue !== undefined) return queue
+        queue = new EventQueue()
+        resolve({ status: 200, headers: EVENT_STREAM, body: queue })
+        return queue
+      }
+      const end = (answer: WholeReply): void => {
+        cancel?.[Symbol.dispose]()
+        if (queue === undefined) return resolve(answer)
+        queue.put(event(answer.body))
+        queue.end()
+      }
+      this.#pass(passage, request, exchange, offer, {
+        ...of,
+        onNotice(method, said) {
+          if (method !== 'notifications/progress') begun().mention(event(outgoing(method, said)))
+          // Only who has asked for it knows what it is about.
+          else if (token !== undefined) begun().mention(event(progress(token, said)))
+        },
+        onAsk: (ask, method, said) => begun().put(event(outgoing(method, said, ask))),
+      }).then(
+        (passed) => end(answerWith(request, passed)),
+        (error: unknown) => end(failed(id, toFault(error))),
+      )
     })
-      .then((passed) => answerWith(request, passed))
-      .catch((error: unknown) => failed(id, toFault(error)))
-      .finally(() => cancel?.[Symbol.dispose]())
-    const answer = await Promise.race([answered, queue.filled])
-    if (answer !== undefined && queue.isEmpty) return answer
-    void answered.then(({ body }) => {
-      queue.put(event(body))
-      queue.end()
-    })
-    return { status: 200, headers: EVENT_STREAM, body: queue }
   }
 
   /** All at once, as 2025-03-26 has it; what it asks for is answered in one message. */

@@ -13,16 +13,6 @@ export class EventQueue implements AsyncIterable<Uint8Array> {
   #isOver = false
   #wake = Promise.withResolvers<void>()
 
-  /** Whether nothing waits. */
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0
-  }
-
-  /** Resolves when there is something, or nothing will come. */
-  get filled(): Promise<void> {
-    return this.#wake.promise
-  }
-
   put(event: Uint8Array): void {
     this.#put(event, false)
     // One alone always goes, however large it is.
@@ -45,7 +35,7 @@ export class EventQueue implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     const alive = setInterval(() => {
-      if (this.isEmpty) this.put(KEEP_ALIVE)
+      if (this.#waiting.length === 0) this.put(KEEP_ALIVE)
     }, KEEP_ALIVE_MS)
     try {
       for (;;) {
