@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { McpExchange, McpReply } from './endpoint.ts'
@@ -350,6 +351,8 @@ describe('the stream of a session', () => {
     end()
     expect(await over).toMatchObject({ done: true })
     expect([watches.size, listeners.size, changed.size]).toEqual([0, 0, 0])
+    const held = [left, closing].flatMap(({ signal }) => getEventListeners(signal, 'abort'))
+    expect(held).toEqual([])
   })
 
   test('is for those who take one', async () => {

@@ -3,8 +3,7 @@ import { classify, idOf } from './classify.ts'
 import type { Clients } from './clients.ts'
 import { clientOf } from './clients.ts'
 import { EventQueue } from './event-queue.ts'
-import type { ChangingList } from './feed.ts'
-import { Feed } from './feed.ts'
+import { sessionStream, subscriptionStream } from './feed-streams.ts'
 import { event, failure, joined, outgoing, progress, success, toMessage } from './messages.ts'
 import type { Mount } from './mount.ts'
 import type { Offer } from './offer.ts'
@@ -18,7 +17,7 @@ import { isObject, RpcCode, RpcFault } from './rpc.ts'
 import type { ClientSession } from './session.ts'
 import { newSession, readSession } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
-import type { ClientMessage, Passed, PassedRequest, Upstream } from './upstream.ts'
+import type { Passed, PassedRequest, Upstream } from './upstream.ts'
 
 /** A request of HTTP, in plain values. */
 export interface McpExchange {
@@ -57,9 +56,7 @@ const EVENT_STREAM = {
 const MAX_BATCH = 100
 const MAX_KNOWN_SESSIONS = 1_000
 const SESSION_HEADER = 'mcp-session-id'
-const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
-const ALL_LISTS: readonly ChangingList[] = ['tools', 'prompts', 'resources']
 
 const text = new TextDecoder('utf-8', { fatal: true })
 const bytes = new TextEncoder()
@@ -112,7 +109,8 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const { id, era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      return this.#subscribe(request, exchange, mount)
+      const body = subscriptionStream(this.#deps, exchange, mount, request)
+      return { status: 200, headers: EVENT_STREAM, body }
     }
     if (isSessionRequest(request)) {
       return answerWith(request, await changeSession(this.#deps, request, mount, session))
@@ -263,67 +261,8 @@ export class McpEndpoint {
     }
     const session = this.#session(exchange.header)
     if (session === undefined) throw notAllowed()
-    const { upstream, clients } = this.#deps
-    const { id } = session
-    return this.#feed(exchange, (queue, stack) => {
-      const send = ({ method, params, ask }: ClientMessage): void =>
-        queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
-      const feed = stack.use(new Feed({ mount, upstream, lists: ALL_LISTS, client: id, send }))
-      const update = (): void => {
-        const { isOver = false, subscriptions = [] } = clients.record(id)
-        feed.watch(subscriptions)
-        if (isOver) queue.end()
-      }
-      stack.use(upstream.listen(id, send))
-      stack.use(clients.onChange(update))
-      update()
-    })
-  }
-
-  /** The stream of a newer client that wants to hear of changes. */
-  #subscribe(request: RpcRequest, exchange: McpExchange, mount: Mount): McpReply {
-    const { id, params } = request
-    const { notifications: wanted } = params
-    if (!isObject(wanted)) {
-      throw new RpcFault(RpcCode.invalidParams, 'notifications: must say what is wanted')
-    }
-    const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
-    const uris = mount.offer.can('resources', 'subscribe') ? strings(wanted) : []
-    const told = {
-      ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
-      ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
-    }
-    const _meta = { [SUBSCRIPTION_KEY]: id }
-    const { upstream } = this.#deps
-    return this.#feed(exchange, (queue, stack) => {
-      const send = ({ method, params: said = {} }: ClientMessage): void =>
-        queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
-      send({ method: 'notifications/subscriptions/acknowledged', params: { notifications: told } })
-      stack.use(new Feed({ mount, upstream, lists, send })).watch(uris)
-      const result = bytes.encode(JSON.stringify({ resultType: 'complete', _meta }))
-      const end = (): void => queue.put(event(success(id, result)))
-      exchange.closing.addEventListener('abort', end)
-      stack.defer(() => exchange.closing.removeEventListener('abort', end))
-    })
-  }
-
-  /** A stream without an end of its own. */
-  #feed(
-    { signal, closing }: McpExchange,
-    fill: (queue: EventQueue, stack: DisposableStack) => void,
-  ): McpReply {
-    const queue = new EventQueue()
-    const stack = new DisposableStack()
-    fill(queue, stack)
-    const end = (): void => {
-      stack.dispose()
-      queue.end()
-    }
-    for (const over of [signal, closing]) over.addEventListener('abort', end, { once: true })
-    if (signal.aborted || closing.aborted) end()
-    // Or some proxies, and clients, wait for the first event.
-    queue.put(OPENED)
-    return { status: 200, headers: EVENT_STREAM, body: queue }
+    const body = sessionStream(this.#deps, exchange, mount, session)
+    return { status: 200, headers: EVENT_STREAM, body }
   }
 
   /** The client ends its session. */
@@ -370,7 +309,6 @@ function failed(id: RpcId | null, fault: RpcFault): WholeReply {
 }
 
 const ACCEPTED: McpReply = { status: 202, headers: {} }
-const OPENED = bytes.encode(': open\n\n')
 const CANCELLED = new RpcFault(RpcCode.unavailable, 'the request was cancelled')
 const EVENTS = /\*\/\*|text\/(event-stream|\*)/i
 
@@ -385,10 +323,6 @@ function hasLogLevel({ _meta: meta }: Params): boolean {
 
 function isRpcId(id: unknown): id is RpcId {
   return typeof id === 'string' || typeof id === 'number'
-}
-
-function strings({ resourceSubscriptions: uris }: Params): string[] {
-  return Array.isArray(uris) ? uris.filter((each) => typeof each === 'string') : []
 }
 
 function accepts(header: McpExchange['header'], types: RegExp): boolean {

@@ -1,0 +1,107 @@
+import type { RpcRequest } from './classify.ts'
+import type { Clients } from './clients.ts'
+import { EventQueue } from './event-queue.ts'
+import type { ChangingList } from './feed.ts'
+import { Feed } from './feed.ts'
+import { event, outgoing, success } from './messages.ts'
+import type { Mount } from './mount.ts'
+import type { Params } from './rpc.ts'
+import { isObject, RpcCode, RpcFault } from './rpc.ts'
+import type { ClientSession } from './session.ts'
+import type { ClientMessage, Upstream } from './upstream.ts'
+
+export interface FeedStreamDeps {
+  readonly upstream: Upstream
+  readonly clients: Clients
+}
+
+/** What ends a stream that has no end of its own. */
+interface Ends {
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal
+  /** Aborts when this gateway goes down. */
+  readonly closing: AbortSignal
+}
+
+const ALL_LISTS: readonly ChangingList[] = ['tools', 'prompts', 'resources']
+const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
+
+const bytes = new TextEncoder()
+const OPENED = bytes.encode(': open\n\n')
+
+/** All that an older client is told outside of its requests. */
+export function sessionStream(
+  { upstream, clients }: FeedStreamDeps,
+  ends: Ends,
+  mount: Mount,
+  { id }: ClientSession,
+): EventQueue {
+  return openStream(ends, (queue, stack) => {
+    const send = ({ method, params, ask }: ClientMessage): void =>
+      queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
+    const feed = stack.use(new Feed({ mount, upstream, lists: ALL_LISTS, client: id, send }))
+    const update = (): void => {
+      const { isOver = false, subscriptions = [] } = clients.record(id)
+      feed.watch(subscriptions)
+      if (isOver) queue.end()
+    }
+    stack.use(upstream.listen(id, send))
+    stack.use(clients.onChange(update))
+    update()
+  })
+}
+
+/** The changes that a newer client wants to hear of. Throws `RpcFault`. */
+export function subscriptionStream(
+  { upstream }: FeedStreamDeps,
+  ends: Ends,
+  mount: Mount,
+  { id, params }: RpcRequest,
+): EventQueue {
+  const { notifications: wanted } = params
+  if (!isObject(wanted)) {
+    throw new RpcFault(RpcCode.invalidParams, 'notifications: must say what is wanted')
+  }
+  const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
+  const uris = mount.offer.can('resources', 'subscribe') ? wantedResources(wanted) : []
+  const told = {
+    ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
+    ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+  }
+  const _meta = { [SUBSCRIPTION_KEY]: id }
+  return openStream(ends, (queue, stack) => {
+    const send = ({ method, params: said = {} }: ClientMessage): void =>
+      queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
+    send({ method: 'notifications/subscriptions/acknowledged', params: { notifications: told } })
+    stack.use(new Feed({ mount, upstream, lists, send })).watch(uris)
+    const result = bytes.encode(JSON.stringify({ resultType: 'complete', _meta }))
+    const end = (): void => queue.put(event(success(id, result)))
+    ends.closing.addEventListener('abort', end)
+    stack.defer(() => ends.closing.removeEventListener('abort', end))
+  })
+}
+
+function openStream(
+  { signal, closing }: Ends,
+  fill: (queue: EventQueue, stack: DisposableStack) => void,
+): EventQueue {
+  const queue = new EventQueue()
+  const stack = new DisposableStack()
+  fill(queue, stack)
+  const ends = [signal, closing]
+  const end = (): void => {
+    // One of them outlives the stream by far.
+    for (const over of ends) over.removeEventListener('abort', end)
+    stack.dispose()
+    queue.end()
+  }
+  for (const over of ends) over.addEventListener('abort', end)
+  if (signal.aborted || closing.aborted) end()
+  // Or some proxies, and clients, wait for the first event.
+  queue.put(OPENED)
+  return queue
+}
+
+function wantedResources({ resourceSubscriptions: uris }: Params): string[] {
+  return Array.isArray(uris) ? uris.filter((each) => typeof each === 'string') : []
+}
