@@ -179,6 +179,18 @@ test('calls outlast a broker that is away for two seconds', { timeout: 60_000 },
   expect(await callsOf('through the outage')).toBe(1)
 })
 
+test('of a gateway that dies under calls each call has run once, and later ones go to another', async () => {
+  const { url, process } = await stack.add('gateway')
+  const texts = Array.from({ length: 20 }, (_, index) => `dying ${index}.`)
+  const calls = Promise.allSettled(texts.map((text) => call(url, 'test__slow', text)))
+  await eventually(async () => (await callsOf('dying')) === texts.length, { what: 'the calls' })
+  process.signal('SIGKILL')
+  await process.gone
+  expect((await calls).map(({ status }) => status)).toEqual(texts.map(() => 'rejected'))
+  expect(await answerOf(call(stack.url, 'test__echo', 'elsewhere'))).toMatchObject({ result: {} })
+  expect(await Promise.all(texts.map(callsOf))).toEqual(texts.map(() => 1))
+})
+
 test('a gateway that is stopped ends what it has in hand', { timeout: 60_000 }, async () => {
   const { url, process } = await stack.add('gateway')
   const slow = answerOf(call(url, 'test__slow', 'before the end'))
