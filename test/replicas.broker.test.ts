@@ -8,8 +8,8 @@ import { Guardian } from 'mcp-host/process'
 import { expect, test } from 'vitest'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
-/** The logs, four buckets and the store of blobs. */
-const STREAMS = 6
+/** The logs, five buckets and the store of blobs. */
+const STREAMS = 7
 const bytes = new Uint8Array(2_000_000)
 
 /** What `/jsz` of a nats-server says of itself and its streams. */

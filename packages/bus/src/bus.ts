@@ -274,7 +274,7 @@ export interface McpClients {
   watch(): Promise<McpClientView>
 }
 
-/** It may lag behind. */
+/** It has what this process wrote, and may lag behind what others did. */
 export interface McpClientView {
   readonly records: ReadonlyMap<string, McpClientRecord>
   /** Calls after each change, until disposed. */

@@ -24,6 +24,19 @@ test('what a client has told at one gateway is known at all', async () => {
   expect(later.records.get('client-1')).toEqual({ logLevel: 'error' })
 })
 
+test('who has changed something sees it at once, and hears of it once', async () => {
+  const view = await one.mcpClients.watch()
+  const seen: unknown[] = []
+  view.onChange(() => seen.push(view.records.get('client-3')))
+  for (const logLevel of ['info', 'error'] as const) {
+    await one.mcpClients.change('client-3', () => ({ logLevel }))
+    expect(view.records.get('client-3')).toEqual({ logLevel })
+  }
+  await other.mcpClients.change('client-4', () => ({ isOver: true }))
+  await eventually(() => view.records.has('client-4'))
+  expect(seen).toEqual([{ logLevel: 'info' }, { logLevel: 'error' }, { logLevel: 'error' }])
+})
+
 test('of changes at the same time none is lost', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `mem://${index}`)
   await Promise.all(

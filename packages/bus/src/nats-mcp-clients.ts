@@ -26,6 +26,7 @@ export interface McpClientsDeps {
 /** What clients have told, in a key-value bucket. */
 export class NatsMcpClients implements McpClients {
   readonly #deps: McpClientsDeps
+  readonly #views = new Set<View>()
 
   constructor(deps: McpClientsDeps) {
     this.#deps = deps
@@ -39,9 +40,11 @@ export class NatsMcpClients implements McpClients {
         const last = await lastOfKey(manager, MCP_CLIENT_BUCKET, id)
         const record =
           last === null || isEndMark(last) ? {} : decode(McpClientRecord, last.data, subject)
-        const data = encode(McpClientRecord, change(record), subject)
+        const changed = change(record)
+        const data = encode(McpClientRecord, changed, subject)
         const expect = { lastSubjectSequence: last?.seq ?? 0 }
-        await jetstream.publish(subject, data, { expect })
+        const { seq } = await jetstream.publish(subject, data, { expect })
+        for (const view of this.#views) view.put(id, changed, seq)
         return
       } catch (error) {
         if (!isFenced(error) || tries === MAX_TRIES) throw toBusError(error, subject)
@@ -50,21 +53,41 @@ export class NatsMcpClients implements McpClients {
   }
 
   async watch(): Promise<McpClientView> {
-    const records = new Map<string, McpClientRecord>()
-    const listeners = new Listeners()
+    const view = new View()
+    this.#views.add(view)
     const { bucket, warn } = this.#deps
     await watchBucket(bucket, {
       what: 'MCP clients',
       warn,
-      put: ({ key, value }) => {
-        records.set(key, decode(McpClientRecord, value, `MCP client ${key}`))
-        listeners.call()
+      put: ({ key, value, revision }) => {
+        view.put(key, decode(McpClientRecord, value, `MCP client ${key}`), revision)
       },
-      end: (key) => {
-        records.delete(key)
-        listeners.call()
-      },
+      end: (key) => view.end(key),
     })
-    return { records, onChange: (listener) => listeners.add(listener) }
+    return view
+  }
+}
+
+/** What is written here is seen here at once, before the broker tells of it. */
+class View implements McpClientView {
+  readonly records = new Map<string, McpClientRecord>()
+  readonly #revisions = new Map<string, number>()
+  readonly #listeners = new Listeners()
+
+  put(id: string, record: McpClientRecord, revision: number): void {
+    if (revision <= (this.#revisions.get(id) ?? 0)) return
+    this.#revisions.set(id, revision)
+    this.records.set(id, record)
+    this.#listeners.call()
+  }
+
+  end(id: string): void {
+    this.#revisions.delete(id)
+    this.records.delete(id)
+    this.#listeners.call()
+  }
+
+  onChange(listener: () => void): Disposable {
+    return this.#listeners.add(listener)
   }
 }

@@ -2,6 +2,8 @@ import type { Lease, Leases, LeaseView } from '@mcp-host/bus'
 
 /** A slot that one worker has had for so long goes to all, though some still wait here. */
 const TURN_MS = 2_000
+/** For so long after a turn the others have the first go at the slot. */
+const STAND_BACK_MS = 100
 /** After so long they are looked at again, whether or not somebody told of a change. */
 const LOOK_MS = 1_000
 
@@ -67,10 +69,13 @@ export class Slots {
       first.resolve(slot)
       return
     }
-    void slot.release().then(() => {
-      this.#own.delete(slot.key)
-      this.#wake()
-    })
+    const wait = first === undefined ? 0 : STAND_BACK_MS
+    void slot.release().then(() =>
+      setTimeout(() => {
+        this.#own.delete(slot.key)
+        this.#wake()
+      }, wait),
+    )
   }
 
   async #handOut(): Promise<void> {
