@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
 /**
  * What travels with every message, in its headers: who asked, for which request, until when.
  * Log lines carry the same names.
@@ -8,7 +10,7 @@ export const Envelope = z.object({
   requestId: z.string(),
   parentRequestId: z.string().optional(),
   /** W3C trace context. */
-  traceparent: z.string().regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/),
+  traceparent: z.string().regex(TRACEPARENT),
   /** On whose behalf; `local` until clients authenticate. */
   principal: z.string(),
   /** Epoch milliseconds after which nobody waits for the answer. */
@@ -27,9 +29,15 @@ function shortId(id: string = crypto.randomUUID()): string {
   return id.slice(19, 23) + id.slice(24)
 }
 
-/** The envelope of a request that nothing of ours caused. */
-export function newEnvelope(principal: string): Envelope {
-  return { requestId: shortId(), traceparent: `00-${longId()}-${shortId()}-01`, principal }
+/** The envelope of a request that nothing of ours caused, or of a trace that somebody else began. */
+export function newEnvelope(principal: string, traceparent?: string): Envelope {
+  const requestId = shortId()
+  const isGiven = traceparent !== undefined && TRACEPARENT.test(traceparent)
+  return {
+    requestId,
+    traceparent: isGiven ? traceparent : `00-${longId()}-${requestId}-01`,
+    principal,
+  }
 }
 
 /** The envelope of a request made on behalf of another: same trace, new span. */

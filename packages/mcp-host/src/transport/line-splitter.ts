@@ -48,7 +48,9 @@ export class LineSplitter {
   }
 
   #take(): Buffer<ArrayBuffer> {
-    const line = Buffer.concat(this.#parts, this.#bytes)
+    const [first, ...others] = this.#parts as Buffer<ArrayBuffer>[]
+    const isWhole = first !== undefined && others.length === 0
+    const line = isWhole ? first : Buffer.concat(this.#parts, this.#bytes)
     this.#parts = []
     this.#bytes = 0
     return line.at(-1) === RETURN ? line.subarray(0, -1) : line

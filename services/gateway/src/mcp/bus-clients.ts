@@ -7,19 +7,27 @@ import { RpcCode, RpcFault } from './core/rpc.ts'
 
 type ClientsBus = Pick<Bus, 'emit' | 'listen' | 'mcpClients'>
 
+interface Cancellable {
+  readonly client: string
+  readonly requestId: RpcId
+  readonly listener: () => void
+}
+
 /** The sessions of older clients, as all gateways know them. */
 export class BusClients implements Clients, Disposable {
   readonly #bus: ClientsBus
   readonly #view: McpClientView
-  /** By client and request. */
-  readonly #cancels = new Map<string, Set<{ readonly listener: () => void }>>()
+  /** Nearly all end by themselves: this is made for putting in and taking out. */
+  readonly #cancels = new Set<Cancellable>()
   readonly #heard: Disposable
 
   constructor(bus: ClientsBus, view: McpClientView) {
     this.#bus = bus
     this.#view = view
     this.#heard = bus.listen(clientCancel, {}, ({ client, requestId }) => {
-      for (const { listener } of this.#cancels.get(keyOf(client, requestId)) ?? []) listener()
+      for (const each of this.#cancels) {
+        if (each.client === client && each.requestId === requestId) each.listener()
+      }
     })
   }
 
@@ -48,24 +56,13 @@ export class BusClients implements Clients, Disposable {
   }
 
   onCancel(client: string, requestId: RpcId, listener: () => void): Disposable {
-    const key = keyOf(client, requestId)
     // A client may have used an id twice.
-    const listeners = this.#cancels.get(key) ?? new Set()
-    const entry = { listener }
-    this.#cancels.set(key, listeners.add(entry))
-    return {
-      [Symbol.dispose]: () => {
-        listeners.delete(entry)
-        if (listeners.size === 0 && this.#cancels.get(key) === listeners) this.#cancels.delete(key)
-      },
-    }
+    const entry = { client, requestId, listener }
+    this.#cancels.add(entry)
+    return { [Symbol.dispose]: () => void this.#cancels.delete(entry) }
   }
 
   [Symbol.dispose](): void {
     this.#heard[Symbol.dispose]()
   }
-}
-
-function keyOf(client: string, requestId: RpcId): string {
-  return `${client} ${JSON.stringify(requestId)}`
 }

@@ -4,7 +4,6 @@ import type { PassHead, PassReply } from '@mcp-host/contracts'
 import {
   BusError,
   clientMessage,
-  Envelope,
   newEnvelope,
   passClientRequest,
   passControl,
@@ -159,7 +158,7 @@ export class BusUpstream implements Upstream {
     const ping = setInterval(() => control('ping'), PING_MS)
     const options: PassOptions = {
       // Whoever finds it later than we wait must not begin it.
-      envelope: { ...envelopeOf(traceparent), deadline: Date.now() + QUIET_MS },
+      envelope: { ...newEnvelope('local', traceparent), deadline: Date.now() + QUIET_MS },
       timeoutMs: QUIET_MS,
       onPart({ head, body }) {
         if (head.type === 'notice') onNotice?.(head.method, Buffer.from(body).toString())
@@ -209,12 +208,6 @@ interface Question {
 
 type Listener = Pick<PassedRequest, 'signal' | 'onNotice' | 'onAsk' | 'traceparent'>
 
-/** Of the caller's trace, where it has one. */
-function envelopeOf(traceparent: string | undefined): Envelope {
-  const envelope = newEnvelope('local')
-  const isValid = Envelope.shape.traceparent.safeParse(traceparent).success
-  return isValid && traceparent !== undefined ? { ...envelope, traceparent } : envelope
-}
 type PassOptions = CallOptions & { readonly onPart: (part: Frame<PassReply>) => boolean }
 
 /** Throws `RpcFault` when it does not fit into a message of the bus. */

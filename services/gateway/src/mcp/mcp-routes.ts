@@ -36,7 +36,10 @@ export async function addMcpRoutes(
   })
   // What it is decides the endpoint, with errors of its own.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+  // The first is what it is always; the other would look it up each time.
+  for (const type of ['application/json', '*']) {
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+  }
 
   async function answer(
     request: FastifyRequest,
@@ -58,7 +61,10 @@ export async function addMcpRoutes(
         method,
         header: (name) => headers[name] as string | undefined,
         body: Buffer.isBuffer(body) ? body : EMPTY,
-        signal: left.signal,
+        // Hardly any is looked at.
+        get signal() {
+          return left.signal
+        },
         closing: draining,
       },
       mount,

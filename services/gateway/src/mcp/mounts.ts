@@ -17,6 +17,7 @@ export class Mounts {
   readonly #now: () => number
   /** The entry of each server when it was ready last, and until when it counts. */
   readonly #known = new Map<string, { readonly entry: ServerEntry; readonly until: number }>()
+  readonly #mounts = new Map<string, Mount>()
   readonly #offers = new Map<string, Offer>()
   readonly #changes = new Listeners()
   #bundles: Readonly<Record<string, Bundle>> = {}
@@ -59,18 +60,23 @@ export class Mounts {
   /** From now on there are these. */
   setBundles(bundles: Readonly<Record<string, Bundle>>): void {
     this.#bundles = bundles
+    this.#mounts.clear()
     this.#offers.clear()
     this.#changes.call()
   }
 
   #mount(key: string, make: (entries: readonly ServerEntry[]) => Offer): Mount {
+    const known = this.#mounts.get(key)
+    if (known !== undefined) return known
     const offer = (): Offer => this.#offer(key, make)
-    return {
+    const mount: Mount = {
       get offer() {
         return offer()
       },
       onChange: (listener) => this.#changes.add(listener),
     }
+    this.#mounts.set(key, mount)
+    return mount
   }
 
   #offer(key: string, make: (entries: readonly ServerEntry[]) => Offer): Offer {

@@ -55,6 +55,8 @@ interface Running {
   isHeard: boolean
   /** To whoever waits for it now. */
   tell: Tell
+  /** Whether its caller was asked anything. */
+  hasAsked: boolean
   /** Aborts when it is cancelled, and at its end: nobody needs to be asked any more. */
   readonly cancelled: AbortController
   /** Where the caller is asked by a result, and comes back with the answer. */
@@ -63,6 +65,7 @@ interface Running {
 
 const text = new TextDecoder()
 const CANCELLED = -32_000
+const OVER = new Error('the request is over')
 
 /**
  * The requests of MCP clients that one host runs, and what its server asks of them meanwhile. An older client
@@ -98,7 +101,7 @@ export class PassedRequests {
     const ended = this.#forward(to, running, { head, params, envelope: question.envelope }).finally(
       () => {
         this.#running.delete(head.id)
-        running.cancelled.abort(new Error('the request is over'))
+        if (running.hasAsked) running.cancelled.abort(OVER)
       },
     )
     if (running.held === undefined) return ended
@@ -159,6 +162,7 @@ export class PassedRequests {
       logLevel: LOG_LEVELS.find((each) => each === level),
       isHeard: progress,
       tell,
+      hasAsked: false,
       cancelled: new AbortController(),
       ...(isHeld ? { held: new HeldRequest(process, params, inputTimeoutMs) } : {}),
     }
@@ -252,11 +256,13 @@ export class PassedRequests {
   }
 
   async #ask(
-    { era, capabilities, held, cancelled, isHeard, tell }: Running,
+    running: Running,
     method: string,
     params: unknown,
     withdrawn: AbortSignal,
   ): Promise<unknown> {
+    const { era, capabilities, held, cancelled, isHeard, tell } = running
+    running.hasAsked = true
     checkCapability(capabilities, method, params)
     const signal = AbortSignal.any([withdrawn, cancelled.signal])
     if (era === 'legacy') {

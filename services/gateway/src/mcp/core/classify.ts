@@ -94,7 +94,10 @@ function toResponse(message: Readonly<Record<string, unknown>>): RpcResponse {
 function eraOf(method: string, params: Params, { version, method: named }: McpHeaders): Era {
   const meta = isObject(params['_meta']) ? params['_meta'] : undefined
   const claim = meta?.[VERSION_KEY]
-  const faulty = Object.entries(ENVELOPE).find(([key, isRight]) => !isRight(meta?.[key]))
+  const faulty =
+    claim === undefined
+      ? undefined
+      : Object.entries(ENVELOPE).find(([key, isRight]) => !isRight(meta?.[key]))
   const isClaimed = faulty === undefined && typeof claim === 'string' && isModern(claim)
   if (method === 'initialize' && !isClaimed) {
     if (version === undefined || !isModern(version)) return 'legacy'
