@@ -24,7 +24,11 @@ interface Question extends Pick<AskOptions, 'onAnswer'> {
 export class ReplyInbox {
   readonly #connection: NatsConnection
   readonly #prefix: string
-  readonly #questions = new Map<string, Question>()
+  /**
+   * No `Map`: one whose entries come and go all the time moves to a new table again and again, and tables that
+   * the collector finds in the old generation keep all that come after them.
+   */
+  readonly #questions: Record<number, Question> = Object.create(null)
   #count = 0
 
   /** `prefix`: of the subjects this connection may listen to for answers. */
@@ -61,10 +65,10 @@ export class ReplyInbox {
     data: Uint8Array,
     { quietMs, headers, onAnswer }: AskOptions,
   ): Promise<void> {
-    const token = String(this.#count++)
     const settle = Promise.withResolvers<void>()
     const quiet = setTimeout(() => settle.reject(new errors.TimeoutError()), quietMs)
-    this.#questions.set(token, { subject, onAnswer, quiet, settle })
+    const token = this.#count++
+    this.#questions[token] = { subject, onAnswer, quiet, settle }
     try {
       const reply = this.#prefix + token
       this.#connection.publish(
@@ -75,17 +79,17 @@ export class ReplyInbox {
       await settle.promise
     } finally {
       clearTimeout(quiet)
-      this.#questions.delete(token)
+      delete this.#questions[token]
     }
   }
 
   #fail(error: Error): void {
-    for (const { settle } of this.#questions.values()) settle.reject(error)
+    for (const { settle } of Object.values(this.#questions)) settle.reject(error)
   }
 
   #take(message: Msg): void {
-    const token = message.subject.slice(this.#prefix.length)
-    const question = this.#questions.get(token)
+    const token = Number(message.subject.slice(this.#prefix.length))
+    const question = this.#questions[token]
     if (question === undefined) return
     const { subject, onAnswer, quiet, settle } = question
     try {
@@ -96,6 +100,6 @@ export class ReplyInbox {
       settle.reject(error)
     }
     // More may have come with it.
-    this.#questions.delete(token)
+    delete this.#questions[token]
   }
 }

@@ -31,6 +31,7 @@ import type { ServerRequestCallback, ServerRequestKind } from './requests/server
 import type { ResourceIdentity } from './routing/find-resource.ts'
 import type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
 import { Router } from './routing/router.ts'
+import { SlotMap } from './slot-map.ts'
 import { ServerClient } from './server/server-client.ts'
 import { type Member, type ReloadReport, ServerGroup } from './server/server-group.ts'
 import type { ServerSnapshot } from './server/server-snapshot.ts'
@@ -44,6 +45,12 @@ export interface ServerChangesOptions {
 export interface EventsOptions<Type extends HostEvent['type']> extends ServerChangesOptions {
   /** Default: all. */
   readonly types?: readonly Type[]
+}
+
+/** A request that its id can end. */
+interface Abortable {
+  readonly requestId: string
+  readonly controller: AbortController
 }
 
 /** What `MCPHost.complete` completes: an argument of a prompt or of a resource template. */
@@ -65,7 +72,7 @@ export class MCPHost implements AsyncDisposable {
   readonly #router = new Router(() => this.#group.members.map(({ server }) => server))
   readonly #events: EventChannel<HostEvent>
   readonly #readers = new Set<LatestByKey<ServerSnapshot>>()
-  readonly #abortable = new Map<string, Set<AbortController>>()
+  readonly #abortable = new SlotMap<Abortable>()
   #callback: ServerRequestCallback = () => undefined
   #answered: ReadonlySet<ServerRequestKind> = new Set()
   #configPath: string | undefined
@@ -335,9 +342,11 @@ export class MCPHost implements AsyncDisposable {
    * `reason`, by default an `AbortError`.
    */
   abort(requestId: string, reason?: unknown): boolean {
-    const controllers = this.#abortable.get(requestId)
-    for (const controller of controllers ?? []) controller.abort(reason)
-    return controllers !== undefined
+    const meant = Array.from(this.#abortable.values()).filter(
+      (each) => each.requestId === requestId,
+    )
+    for (const { controller } of meant) controller.abort(reason)
+    return meant.length > 0
   }
 
   /**
@@ -454,15 +463,13 @@ export class MCPHost implements AsyncDisposable {
     const { requestId, signal } = options
     if (requestId === undefined) return run(options)
     const controller = new AbortController()
-    const controllers = this.#abortable.get(requestId) ?? new Set()
-    this.#abortable.set(requestId, controllers.add(controller))
+    const key = this.#abortable.add({ requestId, controller })
     const both =
       signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal])
     try {
       return await run({ ...options, signal: both })
     } finally {
-      controllers.delete(controller)
-      if (controllers.size === 0) this.#abortable.delete(requestId)
+      this.#abortable.delete(key)
     }
   }
 

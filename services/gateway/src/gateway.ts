@@ -1,4 +1,5 @@
 import type { Service, ServiceDeps } from '@mcp-host/service'
+import { UnderWay } from '@mcp-host/service'
 import { capabilities } from './capabilities.ts'
 import type { GatewayConfig } from './config.ts'
 import { gatewayEvents } from './events.ts'
@@ -23,7 +24,7 @@ export async function createGateway(
   const bundles = followBundles(config.bundlesConfig, (read) => mounts.setBundles(read), logger)
   const able = capabilities(catalog)
   const connections = new Set<Connection>()
-  const passing = new Set<Promise<unknown>>()
+  const passing = new UnderWay()
   const draining = new AbortController()
   const events = gatewayEvents(metrics)
   const deps = {
@@ -63,7 +64,7 @@ export async function createGateway(
         })
         connection.close(1012, query)
       }
-      await Promise.all(passing)
+      await passing.idle()
     },
     async [Symbol.asyncDispose]() {
       // A client that does not answer the close would hold it up for half a minute.

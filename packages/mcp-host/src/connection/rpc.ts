@@ -7,6 +7,7 @@ import {
 import * as z from 'zod'
 
 import { MAX_TIMER_MS } from '../policies/time-limit.ts'
+import { SlotMap } from '../slot-map.ts'
 
 /** Where our request ids begin; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
@@ -90,8 +91,8 @@ interface Pending {
  */
 export class Rpc {
   readonly #options: RpcOptions
-  readonly #pending = new Map<number, Pending>()
-  #nextId = FIRST_ID
+  /** By their ids, which are so much higher. */
+  readonly #pending = new SlotMap<Pending>()
   #holds = 0
   #closeReason: string | undefined
 
@@ -129,7 +130,6 @@ export class Rpc {
   ): Promise<unknown> {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     if (this.#closeReason !== undefined) return Promise.reject(new RpcClosed(this.#closeReason))
-    const id = this.#nextId++
     // Asked for also when nobody listens: progress is a sign of life that extends the limit.
     const wantsProgress = onProgress !== undefined || maxTimeoutMs > timeoutMs
     const perRequest = this.#options.cancelsByStream() ? new AbortController() : undefined
@@ -147,7 +147,7 @@ export class Rpc {
       const settle = (): void => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', aborted)
-        this.#pending.delete(id)
+        this.#pending.delete(key)
       }
       const fail = (error: unknown): void => {
         settle()
@@ -171,7 +171,7 @@ export class Rpc {
         cancel('the caller cancelled it')
       }
       signal?.addEventListener('abort', aborted)
-      this.#pending.set(id, {
+      const key = this.#pending.add({
         resolve(result) {
           settle()
           resolve(result)
@@ -183,6 +183,7 @@ export class Rpc {
           if (onProgress !== undefined) this.#tell(onProgress, progress)
         },
       })
+      const id = FIRST_ID + key
       arm()
       const message = {
         jsonrpc: '2.0' as const,
@@ -210,14 +211,14 @@ export class Rpc {
       if (message.method !== 'notifications/progress') return false
       const { progressToken, ...progress } = message.params ?? {}
       const pending =
-        typeof progressToken === 'number' ? this.#pending.get(progressToken) : undefined
+        typeof progressToken === 'number' ? this.#pending.get(progressToken - FIRST_ID) : undefined
       // Its shape is checked where somebody shows it; here it is a sign of life.
       pending?.progressed(progress as Progress)
       return typeof progressToken === 'number' && progressToken >= FIRST_ID
     }
     const { id } = message
     if (typeof id !== 'number' || id < FIRST_ID) return false
-    const pending = this.#pending.get(id)
+    const pending = this.#pending.get(id - FIRST_ID)
     // An answer to what was cancelled or timed out meanwhile is of no use to anybody.
     if (pending === undefined) return true
     if ('error' in message) pending.reject(new RpcError(message.error))

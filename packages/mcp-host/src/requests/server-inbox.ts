@@ -6,6 +6,7 @@ import type {
 } from '@modelcontextprotocol/client'
 
 import type { ListName } from '../inventory/inventory.ts'
+import { SlotMap } from '../slot-map.ts'
 import { applyDefaults } from './apply-defaults.ts'
 import type {
   CausingCall,
@@ -45,7 +46,7 @@ export interface ServerInboxOptions {
 export class ServerInbox {
   readonly #deps: ServerInboxDeps
   readonly #options: ServerInboxOptions
-  readonly #callsUnderWay = new Set<CausingCall>()
+  readonly #callsUnderWay = new SlotMap<CausingCall>()
 
   constructor(deps: ServerInboxDeps, options: ServerInboxOptions) {
     this.#deps = deps
@@ -98,8 +99,8 @@ export class ServerInbox {
 
   /** Remembers a call while it is under way, as what may have caused a request. */
   during<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result> {
-    this.#callsUnderWay.add(call)
-    return run().finally(() => this.#callsUnderWay.delete(call))
+    const key = this.#callsUnderWay.add(call)
+    return run().finally(() => this.#callsUnderWay.delete(key))
   }
 
   /**
@@ -154,8 +155,8 @@ export class ServerInbox {
 
   /** An older server does not say which call made it ask; of one call alone it is certain. */
   #onlyCall(): CausingCall | undefined {
-    const [call, ...others] = this.#callsUnderWay
-    return others.length === 0 ? call : undefined
+    const [call] = this.#callsUnderWay.size === 1 ? this.#callsUnderWay.values() : []
+    return call
   }
 }
 

@@ -1,6 +1,7 @@
 import type { LogFact, SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import { UnderWay } from '@mcp-host/service'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -53,7 +54,7 @@ beforeEach(async () => {
       draining: draining.signal,
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       onSocket: quiet,
-      passing: new Set(),
+      passing: new UnderWay(),
       clients: noClients,
       catalog,
       mounts: new Mounts(catalog),

@@ -1,5 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
+import { UnderWay } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../events.ts'
 import type { Clients } from '../mcp/core/clients.ts'
@@ -21,7 +22,7 @@ export async function openApiDocument(): Promise<object> {
       events: gatewayEvents(metrics),
       draining: AbortSignal.any([]),
       operations: { service: 'gateway', metrics, ready: async () => undefined },
-      passing: new Set(),
+      passing: new UnderWay(),
       clients: {} as Clients,
       catalog,
       mounts: new Mounts(catalog),

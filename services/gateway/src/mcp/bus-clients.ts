@@ -1,6 +1,7 @@
 import type { Bus, McpClientView } from '@mcp-host/bus'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { BusError, clientCancel } from '@mcp-host/contracts'
+import { SlotMap } from 'mcp-host/slot-map'
 import type { Clients } from './core/clients.ts'
 import type { RpcId } from './core/rpc.ts'
 import { RpcCode, RpcFault } from './core/rpc.ts'
@@ -17,15 +18,14 @@ interface Cancellable {
 export class BusClients implements Clients, Disposable {
   readonly #bus: ClientsBus
   readonly #view: McpClientView
-  /** Nearly all end by themselves: this is made for putting in and taking out. */
-  readonly #cancels = new Set<Cancellable>()
+  readonly #cancels = new SlotMap<Cancellable>()
   readonly #heard: Disposable
 
   constructor(bus: ClientsBus, view: McpClientView) {
     this.#bus = bus
     this.#view = view
     this.#heard = bus.listen(clientCancel, {}, ({ client, requestId }) => {
-      for (const each of this.#cancels) {
+      for (const each of this.#cancels.values()) {
         if (each.client === client && each.requestId === requestId) each.listener()
       }
     })
@@ -57,9 +57,8 @@ export class BusClients implements Clients, Disposable {
 
   onCancel(client: string, requestId: RpcId, listener: () => void): Disposable {
     // A client may have used an id twice.
-    const entry = { client, requestId, listener }
-    this.#cancels.add(entry)
-    return { [Symbol.dispose]: () => void this.#cancels.delete(entry) }
+    const key = this.#cancels.add({ client, requestId, listener })
+    return { [Symbol.dispose]: () => void this.#cancels.delete(key) }
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { UnderWay } from '@mcp-host/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { Clients } from './core/clients.ts'
@@ -15,7 +16,7 @@ export interface McpRoutesDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   /** Requests under way, to be waited for. */
-  readonly passing: Set<Promise<unknown>>
+  readonly passing: UnderWay
   /** Aborts when no more is taken. */
   readonly draining: AbortSignal
 }
@@ -48,12 +49,10 @@ export async function addMcpRoutes(
   ): Promise<FastifyReply> {
     if (mount === undefined) return refuse(reply.code(404), NO_SERVER)
     const left = new AbortController()
-    const over = Promise.withResolvers<void>()
-    passing.add(over.promise)
+    const passed = passing.begin()
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) left.abort()
-      passing.delete(over.promise)
-      over.resolve()
+      passed[Symbol.dispose]()
     })
     const { method, headers, body } = request
     const answered = await endpoint.handle(
@@ -74,9 +73,9 @@ export async function addMcpRoutes(
 
   function converse(socket: WebSocket, mount: Mount | undefined): void {
     if (mount === undefined) return socket.close(1008, NO_SERVER)
+    const passed = passing.begin()
     const over = serveMcpSocket({ endpoint, mount, draining }, socket, settings)
-    passing.add(over)
-    void over.finally(() => passing.delete(over))
+    void over.finally(() => passed[Symbol.dispose]())
   }
 
   const options = { bodyLimit: MAX_BODY_BYTES }

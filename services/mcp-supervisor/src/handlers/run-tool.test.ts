@@ -9,6 +9,7 @@ import type {
 } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import { UnderWay } from '@mcp-host/service'
 import { ServerUnavailableError } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
 import { RunningCalls } from '../input/running-calls.ts'
@@ -82,7 +83,7 @@ beforeEach(() => {
   }
   closing = new AbortController()
   const { signal: closed } = closing
-  deps = { bus, host, logger, events, closed, running: new Set(), calls: new RunningCalls() }
+  deps = { bus, host, logger, events, closed, running: new UnderWay(), calls: new RunningCalls() }
 })
 
 async function run(more: Partial<RunToolRequest> = {}): Promise<void> {
@@ -90,7 +91,7 @@ async function run(more: Partial<RunToolRequest> = {}): Promise<void> {
     supervisor: 'us',
   })
   expect(answers).toBe(true)
-  await Promise.all(deps.running)
+  await deps.running.idle()
 }
 
 function foreignStart(attempt: number): Pick<LogEntry, 'kind' | 'fact'> {
@@ -107,7 +108,7 @@ test('a call is started in the log, run, and its result recorded', async () => {
     { type: 'tool-finished', outcome: 'ok', content: [{ text: 'done' }] },
   ])
   expect(answers).toBe(false)
-  expect(deps.running.size).toBe(0)
+  expect(deps.running.count).toBe(0)
 })
 
 test('a call that the end of its server cut off is left open, one that ended before is not', async () => {

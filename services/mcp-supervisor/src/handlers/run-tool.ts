@@ -7,7 +7,7 @@ import type {
   ToolFinished,
 } from '@mcp-host/contracts'
 import { BusError, callControl, childEnvelope } from '@mcp-host/contracts'
-import type { Logger } from '@mcp-host/service'
+import type { Logger, UnderWay } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
@@ -22,7 +22,7 @@ export interface RunToolDeps {
   /** The server is ended here: what becomes of its calls is not known any more. */
   readonly closed: AbortSignal
   /** Calls under way, to be waited for. */
-  readonly running: Set<Promise<void>>
+  readonly running: UnderWay
   /** The same, for what servers ask meanwhile. */
   readonly calls: RunningCalls
 }
@@ -33,11 +33,13 @@ export function startToolCall(
   server: string,
   served: ServedRequest<RunToolRequest>,
 ): { supervisor: string } {
-  const run = runAndRecord(deps, server, served).catch((err: unknown) => {
-    deps.logger.error({ ...fields(server, served), action: 'record', err }, 'a tool call was lost')
-  })
-  deps.running.add(run)
-  void run.finally(() => deps.running.delete(run))
+  const under = deps.running.begin()
+  void runAndRecord(deps, server, served)
+    .catch((err: unknown) => {
+      const about = { ...fields(server, served), action: 'record', err }
+      deps.logger.error(about, 'a tool call was lost')
+    })
+    .finally(() => under[Symbol.dispose]())
   return { supervisor: deps.bus.id }
 }
 

@@ -1,6 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, PassHead } from '@mcp-host/contracts'
 import { clientMessage, LOG_LEVELS } from '@mcp-host/contracts'
+import { SlotMap } from 'mcp-host/slot-map'
 import type { MCPHost, ServerRequest } from 'mcp-host'
 import type { ClientAnswer, Tell } from './client-questions.ts'
 import { checkCapability, ClientQuestions, ClientRefusal, refused } from './client-questions.ts'
@@ -63,6 +64,14 @@ interface Running {
   readonly held?: HeldRequest
 }
 
+/** Who waits for it now. */
+interface Waiting {
+  readonly id: string
+  readonly running: Running
+  /** Later ones have a higher one. */
+  readonly turn: number
+}
+
 const text = new TextDecoder()
 const CANCELLED = -32_000
 const OVER = new Error('the request is over')
@@ -75,8 +84,8 @@ const OVER = new Error('the request is over')
 export class PassedRequests {
   readonly #deps: PassedRequestsDeps
   readonly #questions: ClientQuestions
-  /** By the ids of those who wait for them. */
-  readonly #running = new Map<string, Running>()
+  readonly #waiting = new SlotMap<Waiting>()
+  #turn = 0
   /** Those that may wait for their caller to come back. */
   readonly #held = new Set<Running>()
   /** What the session wanted of log messages when it was heard last. */
@@ -97,10 +106,10 @@ export class PassedRequests {
     this.#sessionLevel = head.client?.logLevel
     const running = this.#begin(head, params, tell)
     // From now on it can be asked for, and cancelled: its process may not have started yet.
-    this.#running.set(head.id, running)
+    const key = this.#wait(head, running)
     const ended = this.#forward(to, running, { head, params, envelope: question.envelope }).finally(
       () => {
-        this.#running.delete(head.id)
+        this.#waiting.delete(key)
         if (running.hasAsked) running.cancelled.abort(OVER)
       },
     )
@@ -116,14 +125,14 @@ export class PassedRequests {
 
   /** Ends a request, also one that waits for its caller. */
   cancel({ host }: Pick<PassedTo, 'host'>, id: string): void {
-    const running = this.#running.get(id)
+    const running = this.#runningFor(id)
     running?.cancelled.abort(new ClientRefusal({ code: CANCELLED, message: 'was cancelled' }))
     host.abort(running?.id ?? id)
   }
 
   /** Gives a sign of life of a request that runs here. */
   ping(id: string): void {
-    this.#running.get(id)?.tell({ type: 'running' }, '')
+    this.#runningFor(id)?.tell({ type: 'running' }, '')
   }
 
   answer(ask: string, answer: ClientAnswer): void {
@@ -207,11 +216,11 @@ export class PassedRequests {
     const { logLevel, isHeard } = this.#begin(head, params, tell)
     Object.assign(running, { tell, logLevel, isHeard })
     running.held?.answer(params['inputResponses'])
-    this.#running.set(head.id, running)
+    const key = this.#wait(head, running)
     try {
       return await this.#round(running)
     } finally {
-      this.#running.delete(head.id)
+      this.#waiting.delete(key)
     }
   }
 
@@ -231,9 +240,18 @@ export class PassedRequests {
 
   /** Of a process that serves one caller alone the newest request is as good as the one that caused it. */
   #causeOf({ call }: ServerRequest): Running | undefined {
-    const exact = call?.requestId === undefined ? undefined : this.#running.get(call.requestId)
+    const exact = call?.requestId === undefined ? undefined : this.#runningFor(call.requestId)
     if (exact !== undefined || this.#deps.process === undefined) return exact
-    return Array.from(this.#running.values()).at(-1)
+    const waiting = Array.from(this.#waiting.values())
+    return waiting.toSorted((one, other) => one.turn - other.turn).at(-1)?.running
+  }
+
+  #wait({ id }: PassHead, running: Running): number {
+    return this.#waiting.add({ id, running, turn: this.#turn++ })
+  }
+
+  #runningFor(id: string): Running | undefined {
+    return this.#waiting.values().find((each) => each.id === id)?.running
   }
 
   #log(

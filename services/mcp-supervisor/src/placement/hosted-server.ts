@@ -12,6 +12,7 @@ import {
   watchResources,
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import { UnderWay } from '@mcp-host/service'
 import type { MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
@@ -50,7 +51,7 @@ export class HostedServer implements AsyncDisposable {
   readonly #host: MCPHost
   readonly #options: HostedServerOptions
   readonly #watched: WatchedResources
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new UnderWay()
   /** Which it speaks, as far as known. */
   #era: Era = 'legacy'
   #isStarted = false
@@ -86,7 +87,7 @@ export class HostedServer implements AsyncDisposable {
 
   /** Calls that are under way. */
   get inFlight(): number {
-    return this.#running.size
+    return this.#running.count
   }
 
   /** Resolves once it is ready, or has failed to be. */
@@ -154,7 +155,7 @@ export class HostedServer implements AsyncDisposable {
     if (isCall) events.callStarted()
     let outcome: 'ok' | 'error' = 'error'
     try {
-      const track = (work: Promise<unknown>): void => void this.#counted(work)
+      const track = (work: Promise<unknown>): void => void this.#counted(work).catch(ignore)
       const to = {
         host: this.#host,
         ready: this.#isStarted ? undefined : this.#started,
@@ -179,10 +180,9 @@ export class HostedServer implements AsyncDisposable {
   }
 
   /** As work under way. */
-  #counted<T>(work: Promise<T>): Promise<T> {
-    const end = work.then(ignore, ignore)
-    this.#running.add(end)
-    return work.finally(() => this.#running.delete(end))
+  async #counted<T>(work: Promise<T>): Promise<T> {
+    using _under = this.#running.begin()
+    return await work
   }
 
   /** Takes a call, which waits until the server has started. */
@@ -211,8 +211,8 @@ export class HostedServer implements AsyncDisposable {
   }
 
   /** Resolves when all calls that were taken have ended. */
-  async drained(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running)
+  drained(): Promise<void> {
+    return this.#running.idle()
   }
 
   /** Ends the requests that wait for their callers: who stops need not wait, too. */

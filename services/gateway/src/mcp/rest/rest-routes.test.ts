@@ -1,5 +1,6 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { BusError, catalogKey } from '@mcp-host/contracts'
+import { UnderWay } from '@mcp-host/service'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -50,13 +51,13 @@ interface Asked {
 
 let asked: Asked[]
 let answer: (request: PassedRequest) => Promise<Passed> | Passed
-let passing: Set<Promise<unknown>>
+let passing: UnderWay
 let entries: Map<string, CatalogEntry>
 let app: FastifyInstance
 beforeEach(() => {
   asked = []
   answer = () => result({ content: [], 'x-new': 1 })
-  passing = new Set()
+  passing = new UnderWay()
   entries = new Map(catalog.map((each) => [catalogKey(each), each]))
   const view = { entries, onChange: () => nothing }
   app = fastify()
@@ -429,11 +430,11 @@ test('what a caller leaves is cancelled; until then it is waited for', async () 
     signal: caller.signal,
   })
   await expect.poll(() => asked.length).toBe(1)
-  expect(passing.size).toBe(1)
+  expect(passing.count).toBe(1)
   caller.abort()
   await expect(left).rejects.toThrow()
   await expect.poll(() => asked[0]?.request.signal?.reason).toBeInstanceOf(BusError)
-  expect(passing.size).toBe(0)
+  expect(passing.count).toBe(0)
 })
 
 describe('the capabilities', () => {

@@ -1,5 +1,6 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { viewServers } from '@mcp-host/contracts'
+import type { UnderWay } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import type { Api } from '../../http/api.ts'
 import { jsonAnswer } from '../../http/api.ts'
@@ -31,7 +32,7 @@ export interface RestRoutesDeps {
   readonly catalog: CatalogView
   readonly upstream: Upstream
   /** Requests under way, to be waited for. */
-  readonly passing: Set<Promise<unknown>>
+  readonly passing: UnderWay
 }
 
 const tags = ['mcp']

@@ -1,10 +1,11 @@
 import { BusError } from '@mcp-host/contracts'
+import type { UnderWay } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import { RestFault } from './rest-fault.ts'
 
 export interface UntilLeft {
   /** Requests under way, to be waited for. */
-  readonly passing: Set<Promise<unknown>>
+  readonly passing: UnderWay
   /** How long the caller waits. */
   readonly timeoutMs: number | undefined
 }
@@ -16,12 +17,10 @@ export async function untilLeft<T>(
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController()
-  const over = Promise.withResolvers<void>()
-  passing.add(over.promise)
+  const passed = passing.begin()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) ended.abort(new BusError('cancelled', 'the caller has left'))
-    passing.delete(over.promise)
-    over.resolve()
+    passed[Symbol.dispose]()
   })
   const late =
     timeoutMs === undefined

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { SlotMap } from './slot-map.ts'
+
+test('an entry is found under its key until it is deleted', () => {
+  const map = new SlotMap<{ n: number }>()
+  const keys = [1, 2, 3].map((n) => map.add({ n }))
+  expect(new Set(keys).size).toBe(3)
+  expect(keys.map((key) => map.get(key)?.n)).toEqual([1, 2, 3])
+  expect([map.delete(keys[1]!), map.delete(keys[1]!)]).toEqual([true, false])
+  expect(map.get(keys[1]!)).toBeUndefined()
+  expect([map.size, Array.from(map.values(), ({ n }) => n)]).toEqual([2, [1, 3]])
+})
+
+test('a key of what is gone does not find what came after it', () => {
+  const map = new SlotMap<{ n: number }>()
+  const seen = new Set<number>()
+  for (let n = 0; n < 10_000; n++) {
+    const key = map.add({ n })
+    expect(Number.isSafeInteger(key) && !seen.has(key)).toBe(true)
+    for (const old of [...seen].slice(-3)) expect(map.get(old)).toBeUndefined()
+    seen.add(key)
+    map.delete(key)
+  }
+  expect(map.size).toBe(0)
+})
+
+test('what was made up is not found', () => {
+  const map = new SlotMap<object>()
+  const key = map.add({})
+  for (const other of [0, -1, key + 1, key + 0.5, Number.NaN, Infinity, 2 ** 60]) {
+    expect(map.get(other)).toBeUndefined()
+    expect(map.delete(other)).toBe(false)
+  }
+})
+
+test('as many as come at once have room', () => {
+  const map = new SlotMap<{ n: number }>()
+  const keys = Array.from({ length: 5_000 }, (_, n) => map.add({ n }))
+  for (const key of keys.filter((_, index) => index % 2 === 0)) map.delete(key)
+  const later = Array.from({ length: 5_000 }, (_, n) => map.add({ n: n + 5_000 }))
+  expect(map.size).toBe(7_500)
+  expect(later.map((key) => map.get(key)?.n)).toEqual(later.map((_, n) => n + 5_000))
+  expect(map.get(keys[1]!)?.n).toBe(1)
+})
