@@ -12,6 +12,9 @@ export interface AskOptions {
 }
 
 interface Question extends Pick<AskOptions, 'onAnswer'> {
+  /** Its slot, and a number that makes it unique. */
+  readonly token: string
+  isOver: boolean
   readonly subject: string
   readonly quiet: NodeJS.Timeout
   readonly settle: PromiseWithResolvers<void>
@@ -25,10 +28,11 @@ export class ReplyInbox {
   readonly #connection: NatsConnection
   readonly #prefix: string
   /**
-   * No `Map`: one whose entries come and go all the time moves to a new table again and again, and tables that
-   * the collector finds in the old generation keep all that come after them.
+   * In slots, that are used again. Not in a `Map`: one whose entries come and go all the time moves to a new table
+   * again and again, and a table that the collector finds in the old generation keeps all that come after it.
    */
-  readonly #questions: Record<number, Question> = Object.create(null)
+  readonly #questions: (Question | undefined)[] = []
+  readonly #free: number[] = []
   #count = 0
 
   /** `prefix`: of the subjects this connection may listen to for answers. */
@@ -67,8 +71,9 @@ export class ReplyInbox {
   ): Promise<void> {
     const settle = Promise.withResolvers<void>()
     const quiet = setTimeout(() => settle.reject(new errors.TimeoutError()), quietMs)
-    const token = this.#count++
-    this.#questions[token] = { subject, onAnswer, quiet, settle }
+    const slot = this.#free.pop() ?? this.#questions.length
+    const token = `${slot}-${this.#count++}`
+    this.#questions[slot] = { token, isOver: false, subject, onAnswer, quiet, settle }
     try {
       const reply = this.#prefix + token
       this.#connection.publish(
@@ -79,18 +84,22 @@ export class ReplyInbox {
       await settle.promise
     } finally {
       clearTimeout(quiet)
-      delete this.#questions[token]
+      this.#questions[slot] = undefined
+      this.#free.push(slot)
     }
   }
 
   #fail(error: Error): void {
-    for (const { settle } of Object.values(this.#questions)) settle.reject(error)
+    for (const { settle } of this.#questions.filter((each) => each !== undefined)) {
+      settle.reject(error)
+    }
   }
 
   #take(message: Msg): void {
-    const token = Number(message.subject.slice(this.#prefix.length))
-    const question = this.#questions[token]
-    if (question === undefined) return
+    const token = message.subject.slice(this.#prefix.length)
+    const question = this.#questions[Number.parseInt(token, 10)]
+    // The slot may be another's by now.
+    if (question?.token !== token || question.isOver) return
     const { subject, onAnswer, quiet, settle } = question
     try {
       if (message.headers?.code === NO_RESPONDERS) throw new errors.NoRespondersError(subject)
@@ -100,6 +109,6 @@ export class ReplyInbox {
       settle.reject(error)
     }
     // More may have come with it.
-    delete this.#questions[token]
+    question.isOver = true
   }
 }

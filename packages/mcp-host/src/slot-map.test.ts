@@ -1,3 +1,5 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { SlotMap } from './slot-map.ts'
 
@@ -42,3 +44,23 @@ test('as many as come at once have room', () => {
   expect(later.map((key) => map.get(key)?.n)).toEqual(later.map((_, n) => n + 5_000))
   expect(map.get(keys[1]!)?.n).toBe(1)
 })
+
+test('what has gone does not pile up in the old generation', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const map = new SlotMap<object>()
+  const keys = Array.from({ length: 64 }, () => map.add({}))
+  // Whatever the entries are in is old from here on.
+  collect()
+  const before = oldBytes()
+  for (let n = 0; n < 300_000; n++) {
+    map.delete(keys[n % keys.length] ?? 0)
+    keys[n % keys.length] = map.add(Array.from({ length: 20 }, () => n))
+  }
+  expect(oldBytes() - before).toBeLessThan(2_000_000)
+})
+
+function oldBytes(): number {
+  const spaces = getHeapSpaceStatistics()
+  return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? Infinity
+}

@@ -1,9 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { UnderWay } from '@mcp-host/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { Clients } from './core/clients.ts'
-import type { McpReply } from './core/endpoint.ts'
+import type { McpExchange, McpReply } from './core/endpoint.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import type { Mount } from './core/mount.ts'
 import { RpcCode } from './core/rpc.ts'
@@ -48,27 +49,13 @@ export async function addMcpRoutes(
     mount: Mount | undefined,
   ): Promise<FastifyReply> {
     if (mount === undefined) return refuse(reply.code(404), NO_SERVER)
-    const left = new AbortController()
+    const exchange = new HttpExchange(request, draining)
     const passed = passing.begin()
     reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) left.abort()
+      if (!reply.raw.writableFinished) exchange.left()
       passed[Symbol.dispose]()
     })
-    const { method, headers, body } = request
-    const answered = await endpoint.handle(
-      {
-        method,
-        header: (name) => headers[name] as string | undefined,
-        body: Buffer.isBuffer(body) ? body : EMPTY,
-        // Hardly any is looked at.
-        get signal() {
-          return left.signal
-        },
-        closing: draining,
-      },
-      mount,
-    )
-    return send(reply, answered)
+    return send(reply, await endpoint.handle(exchange, mount))
   }
 
   function converse(socket: WebSocket, mount: Mount | undefined): void {
@@ -95,6 +82,33 @@ export async function addMcpRoutes(
   add('/mcp', () => mounts.all())
   add('/mcp/servers/:server', ({ server = '' }) => mounts.server(server))
   add('/mcp/bundles/:bundle', ({ bundle = '' }) => mounts.bundle(bundle))
+}
+
+/** A request of HTTP, in the words of the endpoint. */
+class HttpExchange implements McpExchange {
+  readonly method: string
+  readonly body: Uint8Array
+  readonly closing: AbortSignal
+  readonly #headers: IncomingHttpHeaders
+  readonly #left = new AbortController()
+
+  constructor({ method, headers, body }: FastifyRequest, closing: AbortSignal) {
+    this.method = method
+    this.body = Buffer.isBuffer(body) ? body : EMPTY
+    this.closing = closing
+    this.#headers = headers
+  }
+
+  readonly header = (name: string): string | undefined => this.#headers[name] as string | undefined
+
+  /** Made when somebody wants it, which hardly any request does. */
+  get signal(): AbortSignal {
+    return this.#left.signal
+  }
+
+  left(): void {
+    this.#left.abort()
+  }
 }
 
 type Params = Readonly<Record<string, string>>

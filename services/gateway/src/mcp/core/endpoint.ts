@@ -226,19 +226,20 @@ export class McpEndpoint {
   #pass(
     { place, params, isReadOnly }: Passage,
     { method, era }: RpcRequest,
-    { signal, message, header }: McpExchange,
+    exchange: McpExchange,
     offer: Offer,
     more: Pick<PassedRequest, 'onNotice' | 'onAsk' | 'client' | 'signal'> = {},
   ): Promise<Passed> {
+    // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
+    const mayLeave = era === 'modern' || exchange.message !== undefined
     return this.#deps.upstream.pass(place.server, {
       method,
       params,
       era,
       isReadOnly,
-      traceparent: header('traceparent'),
+      traceparent: exchange.header('traceparent'),
       ...(offer.isOwn(place.server) ? { isOwn: true } : {}),
-      // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
-      ...(era === 'modern' || message !== undefined ? { signal } : {}),
+      ...(mayLeave ? { signal: exchange.signal } : {}),
       ...more,
     })
   }
