@@ -35,6 +35,12 @@ export interface ServiceOptions {
   readonly cwd?: string
 }
 
+/**
+ * In megabytes, of each of its halves. Messages are gone within milliseconds; in a larger one they only take memory:
+ * 40 MB more with the default, and no call more per second.
+ */
+const SMALL_YOUNG_GENERATION = '--max-semi-space-size=8'
+
 /** Starts a service as a process of its own and waits until it is ready. Throws with the end of its log. */
 export async function startService(
   guardian: Guardian,
@@ -49,7 +55,7 @@ export async function startService(
   stack.defer(() => log.close())
   const child = await spawnGuarded(guardian, {
     command: process.execPath,
-    args: [join(root, 'services', name, 'src', 'main.ts')],
+    args: [SMALL_YOUNG_GENERATION, join(root, 'services', name, 'src', 'main.ts')],
     cwd,
     env: { ...env, READY_FILE: readyFile },
     stdin: 'ignore',
