@@ -1,6 +1,7 @@
 import type { Contract } from './contract.ts'
 import { clientCancel, clientMessage } from './mcp/client-message.ts'
 import { passClientRequest, passControl, passRequest } from './mcp/pass-request.ts'
+import { resumeRequest } from './mcp/resume-request.ts'
 import { resourceUpdated, watchClientResources, watchResources } from './mcp/watch-resources.ts'
 import { generate } from './model/generate.ts'
 import { generationControl } from './model/generation-control.ts'
@@ -50,6 +51,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   supervisorControl,
   runSessionTool,
   passRequest,
+  resumeRequest,
   passClientRequest,
   passControl,
   clientMessage,

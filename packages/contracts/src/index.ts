@@ -46,6 +46,7 @@ export {
   PassReply,
   passRequest,
 } from './mcp/pass-request.ts'
+export { ResumeHead, resumeRequest } from './mcp/resume-request.ts'
 export {
   resourceUpdated,
   WATCH_MS,

@@ -18,6 +18,8 @@ export interface ToolScript {
   readonly pictureBytes?: number
   /** Reports progress so many times before it answers, where it is asked for. */
   readonly notices?: number
+  /** Waits after each of them. */
+  readonly noticeMs?: number
   /** Answers with so many numbered lines. */
   readonly lines?: number
 }

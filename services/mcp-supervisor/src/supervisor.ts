@@ -2,6 +2,7 @@ import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
 import {
   BusError,
   RESERVED_SERVER_NAMES,
+  resumeRequest,
   runSessionTool,
   supervisorControl,
 } from '@mcp-host/contracts'
@@ -14,6 +15,7 @@ import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
 import { answerServerRequest } from './input/answer-server-request.ts'
 import { RunningCalls } from './input/running-calls.ts'
+import { KeptRequests } from './pass/kept-requests.ts'
 import { Peers } from './placement/peers.ts'
 import type { HostAnswers } from './placement/placed-server.ts'
 import { Placement } from './placement/placement.ts'
@@ -84,12 +86,15 @@ export async function createSupervisor(
       warn,
     }),
   )
+  // Longer than the servers: also their last answers may be asked for.
+  const kept = stack.use(new KeptRequests({ bus }))
   const placement = stack.use(
     new Placement({
       bus,
       logger,
       events: supervisorEvents(metrics),
       calls,
+      kept,
       catalog: view,
       leases,
       peers,
@@ -135,6 +140,9 @@ export async function createSupervisor(
     const { server, ...run } = request
     return placement.runHere(server, { request: run, envelope })
   })
+  const resumed = bus.servePassage(resumeRequest, { supervisor: bus.id }, async ({ head }, tell) =>
+    kept.resume(head, tell),
+  )
   await publisher.start()
   await placement.apply(mcpConfig)
   started.resolve()
@@ -147,6 +155,7 @@ export async function createSupervisor(
     async [Symbol.asyncDispose]() {
       await open.disposeAsync()
       // Last: until here we answer for what we hold.
+      resumed[Symbol.dispose]()
       passedOn[Symbol.dispose]()
       control[Symbol.dispose]()
     },

@@ -13,28 +13,42 @@ export const PassHead = z.object({
   progress: z.boolean().optional(),
   /** The caller, where it keeps a session: it may be asked, and gets log messages. */
   client: McpClient.optional(),
+  /** Whether that caller can take it up again when it loses the way to the answer. */
+  isResumable: z.boolean().optional(),
 })
 export type PassHead = z.infer<typeof PassHead>
+
+const number = z.number().int().positive().optional()
 
 /**
  * What comes back with a body: `result` with the server's result; `error` with a JSON-RPC error object;
  * `stored` with the key of a result that is too large for a message; `notice`, after which more comes, with
  * the `params` of a notification; `ask`, after which more comes too, with the `params` of a request to the
  * caller, whose answer goes to `passControl` under `ask`; `running`, after which more comes, when a sign of life
- * was asked for.
+ * was asked for; `kept`, after which more comes, when from now on `resumeRequest` finds it at this supervisor;
+ * `moved` when that has come, so that the rest is told elsewhere. What is told of a request that is kept has a
+ * `number`, counted from 1.
  */
 export const PassReply = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('result'),
+    number,
     /** It says what is wrong with the arguments: the server was not asked. */
     isRefused: z.boolean().optional(),
   }),
   /** With its code. */
-  z.object({ type: z.literal('error'), code: z.number().optional() }),
-  z.object({ type: z.literal('stored'), key: z.string(), bytes: z.number().int().nonnegative() }),
-  z.object({ type: z.literal('notice'), method: z.string() }),
-  z.object({ type: z.literal('ask'), ask: z.string(), method: z.string() }),
+  z.object({ type: z.literal('error'), number, code: z.number().optional() }),
+  z.object({
+    type: z.literal('stored'),
+    number,
+    key: z.string(),
+    bytes: z.number().int().nonnegative(),
+  }),
+  z.object({ type: z.literal('notice'), number, method: z.string() }),
+  z.object({ type: z.literal('ask'), number, ask: z.string(), method: z.string() }),
   z.object({ type: z.literal('running') }),
+  z.object({ type: z.literal('kept'), supervisor: z.string() }),
+  z.object({ type: z.literal('moved') }),
 ])
 export type PassReply = z.infer<typeof PassReply>
 

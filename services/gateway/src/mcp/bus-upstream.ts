@@ -9,6 +9,7 @@ import {
   passControl,
   passRequest,
   resourceUpdated,
+  resumeRequest,
   WATCH_MS,
   watchClientResources,
   watchResources,
@@ -17,11 +18,15 @@ import type { Params } from './core/rpc.ts'
 import { isObject, RpcCode, RpcFault } from './core/rpc.ts'
 import type {
   ClientMessage,
+  KeptPlace,
   Passed,
   PassedRequest,
+  PassListener,
+  ResumedRequest,
   Upstream,
   WatchRequest,
 } from './core/upstream.ts'
+import { MOVED } from './core/upstream.ts'
 
 /** After so much silence whoever runs a request is asked for a sign of life, again and again. */
 const PING_MS = 1_500
@@ -49,33 +54,27 @@ export class BusUpstream implements Upstream {
   }
 
   async pass(server: string, { params, ...request }: PassedRequest): Promise<Passed> {
-    const { method, era, onNotice, client, isOwn } = request
+    const { method, era, onNotice, onKept, client, isOwn } = request
     const id = `${this.#bus.id}-${this.#count++}`
     const head: PassHead = {
       method,
       id,
       era,
       ...(onNotice && { progress: true }),
+      ...(onKept && { isResumable: true }),
       ...(client && { client }),
     }
     const process = isOwn === true ? processOf(params, client) : undefined
     const question = { head, body: toBody(params), process }
-    const answer = await this.#deliver(server, question, request)
-    if (answer.head.type === 'error') {
-      return { type: 'error', json: answer.body, code: answer.head.code }
-    }
-    if (answer.head.type !== 'stored') {
-      const isRefused = answer.head.type === 'result' && answer.head.isRefused === true
-      return { type: 'result', json: answer.body, ...(isRefused && { isRefused }) }
-    }
-    const { key } = answer.head
-    try {
-      return { type: 'result', json: await this.#bus.blobs.get(key) }
-    } catch (error) {
-      throw unknownOutcome(server, `its result cannot be read: ${BusError.from(error).message}`)
-    } finally {
-      this.#forget(key)
-    }
+    const heard: Heard = { number: 0, isAny: false, isOurs: true, isWhole: true }
+    return this.#passed(server, await this.#deliver(server, question, request, heard), heard)
+  }
+
+  async resume(kept: KeptPlace, { client, after, ...request }: ResumedRequest): Promise<Passed> {
+    // An id that was made up must not end what others have asked for.
+    const heard: Heard = { kept, number: after, isAny: false, isOurs: false, isWhole: false }
+    const answer = await this.#takeUp(kept, client, request, heard, PATIENCE_MS)
+    return this.#passed(kept.server, answer, heard)
   }
 
   answer(ask: string, { result, error }: Readonly<Record<string, unknown>>): void {
@@ -117,17 +116,44 @@ export class BusUpstream implements Upstream {
     else await this.#bus.call(watchClientResources, { server, client }, request, options)
   }
 
+  async #passed(server: string, { head, body }: Frame<PassReply>, heard: Heard): Promise<Passed> {
+    if (head.type === 'moved') throw MOVED
+    if (head.type === 'error') return { type: 'error', json: body, code: head.code }
+    if (head.type !== 'stored') {
+      const isRefused = head.type === 'result' && head.isRefused === true
+      return { type: 'result', json: body, ...(isRefused && { isRefused }) }
+    }
+    try {
+      return { type: 'result', json: await this.#bus.blobs.get(head.key) }
+    } catch (error) {
+      throw unknownOutcome(server, `its result cannot be read: ${BusError.from(error).message}`)
+    } finally {
+      this.#forget(head, heard)
+    }
+  }
+
   /** Asks until somebody takes it; once it was taken, never again. */
-  async #deliver(server: string, question: Question, request: Listener): Promise<Frame<PassReply>> {
+  async #deliver(
+    server: string,
+    question: Question,
+    request: Listener & Pick<PassedRequest, 'client'>,
+    heard: Heard,
+  ): Promise<Frame<PassReply>> {
     const giveUpAt = performance.now() + PATIENCE_MS
     for (;;) {
       request.signal?.throwIfAborted()
       try {
-        return await this.#find(server, question, request)
+        return await this.#find(server, question, request, heard)
       } catch (error) {
         request.signal?.throwIfAborted()
+        const { code } = BusError.from(error)
+        const { kept } = heard
+        // What was said may have been lost on the way, with the answer.
+        if (code === 'deadline' && kept !== undefined && request.client !== undefined) {
+          return this.#takeUp(kept, request.client.id, request, heard, 0)
+        }
         // Nobody was there, so nothing was begun.
-        const mayWait = BusError.from(error).code === 'unavailable' && performance.now() < giveUpAt
+        const mayWait = code === 'unavailable' && performance.now() < giveUpAt
         if (!mayWait) throw toFault(error, server)
         await sleep(RETRY_MS)
       }
@@ -135,41 +161,97 @@ export class BusUpstream implements Upstream {
   }
 
   /** Asks the caller's own process, where it has one, else anybody who has the server. */
-  async #find(server: string, question: Question, request: Listener): Promise<Frame<PassReply>> {
+  async #find(
+    server: string,
+    question: Question,
+    request: Listener,
+    heard: Heard,
+  ): Promise<Frame<PassReply>> {
     const { process } = question
-    if (process === undefined) return this.#ask(server, question, request)
+    const { id } = question.head
+    const anybody = (options: PassOptions): Promise<Frame<PassReply>> =>
+      this.#bus.pass(passRequest, { server }, question, options)
+    if (process === undefined) return this.#hear({ server, id }, anybody, request, heard)
+    const own = (options: PassOptions): Promise<Frame<PassReply>> =>
+      this.#bus.pass(passClientRequest, { server, client: process }, question, options)
     try {
-      return await this.#ask(server, question, request, process)
+      return await this.#hear({ server, id }, own, request, heard)
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
       // Not there yet, or not any more.
-      return this.#ask(server, question, request)
+      return this.#hear({ server, id }, anybody, request, heard)
     }
   }
 
-  async #ask(
-    server: string,
-    question: Question,
-    { signal, onNotice, onAsk, traceparent }: Listener,
-    process?: string,
+  /** Asks who keeps a request for the rest; `patienceMs`: how long they may be away. */
+  async #takeUp(
+    { supervisor, server, id }: KeptPlace,
+    client: string,
+    request: Listener,
+    heard: Heard,
+    patienceMs: number,
   ): Promise<Frame<PassReply>> {
-    const control = (action: 'cancel' | 'ping'): void =>
-      this.#bus.emit(passControl, { server }, { id: question.head.id, action })
+    let giveUpAt = performance.now() + patienceMs
+    for (;;) {
+      request.signal?.throwIfAborted()
+      heard.isAny = false
+      // The oldest may not be kept any more.
+      heard.isWhole = false
+      const ask = (options: PassOptions): Promise<Frame<PassReply>> => {
+        const head = { id, client, after: heard.number }
+        return this.#bus.pass(resumeRequest, { supervisor }, { head, body: '' }, options)
+      }
+      try {
+        return await this.#hear({ server, id }, ask, request, heard)
+      } catch (error) {
+        request.signal?.throwIfAborted()
+        if (heard.isAny) giveUpAt = performance.now() + PATIENCE_MS
+        const { code } = BusError.from(error)
+        const isAway = code === 'unavailable' || (code === 'deadline' && heard.isAny)
+        if (isAway && performance.now() < giveUpAt) await sleep(RETRY_MS)
+        else if (isAway || code === 'not-found') throw unknownOutcome(server, GONE)
+        else throw toFault(error, server)
+      }
+    }
+  }
+
+  /** Asks, and tells what comes before the answer. */
+  async #hear(
+    { server, id }: Pick<KeptPlace, 'server' | 'id'>,
+    ask: (options: PassOptions) => Promise<Frame<PassReply>>,
+    { signal, onNotice, onAsk, onKept, traceparent }: Listener,
+    heard: Heard,
+  ): Promise<Frame<PassReply>> {
+    const control = (action: 'cancel' | 'ping'): void => {
+      if (heard.isOurs) this.#bus.emit(passControl, { server }, { id, action })
+    }
     const ping = setInterval(() => control('ping'), PING_MS)
-    const options: PassOptions = {
+    const answered = ask({
       // Whoever finds it later than we wait must not begin it.
       envelope: { ...newEnvelope('local', traceparent), deadline: Date.now() + QUIET_MS },
       timeoutMs: QUIET_MS,
       onPart({ head, body }) {
-        if (head.type === 'notice') onNotice?.(head.method, Buffer.from(body).toString())
-        if (head.type === 'ask') onAsk?.(head.ask, head.method, Buffer.from(body).toString())
-        return head.type === 'notice' || head.type === 'ask' || head.type === 'running'
+        heard.isAny = true
+        heard.isOurs = true
+        if ('number' in head && head.number !== undefined) count(heard, head.number)
+        switch (head.type) {
+          case 'notice':
+            onNotice?.(head.method, Buffer.from(body).toString(), head.number)
+            return true
+          case 'ask':
+            onAsk?.(head.ask, head.method, Buffer.from(body).toString(), head.number)
+            return true
+          case 'kept':
+            heard.kept = { supervisor: head.supervisor, server, id }
+            // It may have been begun again.
+            heard.number = 0
+            onKept?.(heard.kept)
+            return true
+          default:
+            return head.type === 'running'
+        }
       },
-    }
-    const answered =
-      process === undefined
-        ? this.#bus.pass(passRequest, { server }, question, options)
-        : this.#bus.pass(passClientRequest, { server, client: process }, question, options)
+    })
     try {
       if (signal === undefined) return await answered
       const left = Promise.withResolvers<never>()
@@ -178,7 +260,7 @@ export class BusUpstream implements Upstream {
         left.reject(signal.reason)
         // It may have been too late for that.
         answered.then(
-          ({ head }) => head.type === 'stored' && this.#forget(head.key),
+          ({ head }) => head.type === 'stored' && this.#forget(head, heard),
           () => undefined,
         )
       }
@@ -193,9 +275,9 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Nobody else reads it; what is left ends by itself. */
-  #forget(key: string): void {
-    this.#bus.blobs.remove(key).catch(() => undefined)
+  /** Nobody else reads it, unless it is kept; what is left ends by itself. */
+  #forget({ key }: { readonly key: string }, { kept }: Heard): void {
+    if (kept === undefined) this.#bus.blobs.remove(key).catch(() => undefined)
   }
 }
 
@@ -206,7 +288,30 @@ interface Question {
   readonly process: string | undefined
 }
 
-type Listener = Pick<PassedRequest, 'signal' | 'onNotice' | 'onAsk' | 'traceparent'>
+type Listener = PassListener & Pick<PassedRequest, 'signal' | 'traceparent'>
+
+/** What is known of a request that is under way. */
+interface Heard {
+  kept?: KeptPlace
+  /** Of the last that was told. */
+  number: number
+  /** Whether there was a sign of life since it was asked for last. */
+  isAny: boolean
+  /** Whether whoever runs it has taken us for its caller. */
+  isOurs: boolean
+  /** Whether nothing may be missing. */
+  isWhole: boolean
+}
+
+/** Throws `deadline` when what was told before this did not come: the broker was away. */
+function count(heard: Heard, number: number): void {
+  if (heard.isWhole && number !== heard.number + 1) {
+    throw new BusError('deadline', 'something was lost on the way')
+  }
+  heard.number = number
+}
+
+const GONE = 'it went away during the request'
 
 type PassOptions = CallOptions & { readonly onPart: (part: Frame<PassReply>) => boolean }
 
@@ -242,7 +347,7 @@ function isError(error: unknown): error is { code: number; message: string } {
 function toFault(error: unknown, server: string): RpcFault {
   if (error instanceof RpcFault) return error
   const { code, message } = BusError.from(error)
-  if (code === 'deadline') return unknownOutcome(server, 'it went away during the request')
+  if (code === 'deadline') return unknownOutcome(server, GONE)
   if (code !== 'unavailable') return new RpcFault(RpcCode.internal, message, { data: { server } })
   return new RpcFault(RpcCode.unavailable, `the server "${server}" is not available right now`, {
     data: { server, reason: 'unavailable', retryable: true },

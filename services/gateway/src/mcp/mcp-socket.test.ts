@@ -66,6 +66,7 @@ function serve(heartbeatMs = 60_000): Promise<void> {
     clients: noClients,
     upstream: {
       pass: async () => answer(),
+      resume: () => Promise.reject(new Error('nothing is kept')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,

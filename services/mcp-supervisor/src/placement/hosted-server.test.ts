@@ -5,6 +5,7 @@ import type { Logger } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
 import { expect, test } from 'vitest'
 import { RunningCalls } from '../input/running-calls.ts'
+import { KeptRequests } from '../pass/kept-requests.ts'
 import { HostedServer } from './hosted-server.ts'
 
 test('a call that is cancelled while its server starts ends at once, and never reaches it', async () => {
@@ -34,7 +35,8 @@ test('a call that is cancelled while its server starts ends at once, and never r
   } as unknown as MCPHost
   const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
   const events = { callStarted: quiet, callEnded: quiet, callCancelled: quiet }
-  const deps = { bus, logger, events, calls: new RunningCalls() }
+  const kept = new KeptRequests({ bus })
+  const deps = { bus, logger, events, calls: new RunningCalls(), kept }
   const name = 'it' as ServerName
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const server = new HostedServer(deps, host, { name, config })

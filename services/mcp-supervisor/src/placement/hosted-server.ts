@@ -21,6 +21,7 @@ import type { RunningCalls } from '../input/running-calls.ts'
 import type { Tell } from '../pass/client-questions.ts'
 import type { Era } from '../pass/eras.ts'
 import type { Answer } from '../pass/pass-request.ts'
+import type { KeptRequests } from '../pass/kept-requests.ts'
 import type { PassedQuestion, PassedRequests } from '../pass/passed-requests.ts'
 import { WatchedResources } from '../pass/watched-resources.ts'
 
@@ -29,6 +30,7 @@ export interface HostedServerDeps {
   readonly logger: Logger
   readonly events: SupervisorEvents
   readonly calls: RunningCalls
+  readonly kept: Pick<KeptRequests, 'run'>
 }
 
 export interface HostedServerOptions {
@@ -143,7 +145,8 @@ export class HostedServer implements AsyncDisposable {
 
   /** Runs a request of another MCP client; what goes wrong is an answer too. */
   pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
-    return this.#counted(this.#pass(question, tell))
+    const { kept } = this.#deps
+    return kept.run(question.head, tell, (told) => this.#counted(this.#pass(question, told)))
   }
 
   async #pass(question: PassedQuestion, tell: Tell): Promise<Answer> {

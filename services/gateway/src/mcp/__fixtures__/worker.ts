@@ -44,6 +44,7 @@ const handle = webHandler({
         if (signal?.aborted === true) end()
         return left.promise.finally(() => clearInterval(again))
       },
+      resume: () => Promise.reject(new Error('nothing is kept')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,

@@ -86,6 +86,7 @@ beforeEach(() => {
         request.signal?.addEventListener('abort', () => left.reject(request.signal?.reason))
         return Promise.race([answer(request), left.promise])
       },
+      resume: () => Promise.reject(new Error('nothing is kept')),
       answer: (...said) => void answers.push(said),
       tell: (server, _, what) => void told.push([server, what]),
       watch: () => nothing,

@@ -90,6 +90,7 @@ beforeEach(() => {
         passed.push({ server, request })
         return answer(request)
       },
+      resume: () => Promise.reject(new Error('nothing is kept')),
       answer: (...said) => void answers.push(said),
       tell: (...what) => void told.push(what),
       watch: (server, request) => kept(watches, server, request),

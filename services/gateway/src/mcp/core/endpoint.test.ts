@@ -40,6 +40,7 @@ const text = new TextDecoder()
 const bytes = new TextEncoder()
 
 const noUpstream: Omit<Upstream, 'pass'> = {
+  resume: () => Promise.reject(new Error('nothing is kept')),
   answer: () => undefined,
   tell: () => undefined,
   watch: () => nothing,

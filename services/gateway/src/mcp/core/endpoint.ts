@@ -2,9 +2,11 @@ import type { Incoming, McpHeaders, RpcNotification, RpcRequest } from './classi
 import { classify, idOf } from './classify.ts'
 import type { Clients } from './clients.ts'
 import { clientOf } from './clients.ts'
-import { EventQueue } from './event-queue.ts'
+import type { LastEvent } from './event-id.ts'
+import { readEventId } from './event-id.ts'
+import type { EventQueue } from './event-queue.ts'
 import { sessionStream, subscriptionStream } from './feed-streams.ts'
-import { event, failure, joined, outgoing, progress, success, toMessage } from './messages.ts'
+import { failure, joined, OPENED, success, toMessage } from './messages.ts'
 import type { Mount } from './mount.ts'
 import type { Offer } from './offer.ts'
 import type { ServerInfo } from './own-answers.ts'
@@ -12,12 +14,14 @@ import { ownAnswer } from './own-answers.ts'
 import type { Passage } from './passage.ts'
 import { passageOf } from './passage.ts'
 import { checkParameters } from './parameter-headers.ts'
+import { RequestStream } from './request-stream.ts'
 import type { Params, RpcId } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
 import type { ClientSession } from './session.ts'
 import { newSession, readSession } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
-import type { Passed, PassedRequest, Upstream } from './upstream.ts'
+import type { Passed, PassedRequest, PassListener, Upstream } from './upstream.ts'
+import { MOVED } from './upstream.ts'
 
 /** A request of HTTP, in plain values. */
 export interface McpExchange {
@@ -109,8 +113,7 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const { id, era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      const body = subscriptionStream(this.#deps, exchange, mount, request)
-      return { status: 200, headers: EVENT_STREAM, body }
+      return streamed(subscriptionStream(this.#deps, exchange, mount, request))
     }
     if (isSessionRequest(request)) {
       return answerWith(request, await changeSession(this.#deps, request, mount, session))
@@ -138,7 +141,7 @@ export class McpEndpoint {
     return answerWith(request, passed)
   }
 
-  /** Becomes a stream when there is something to say before the answer. */
+  /** Becomes a stream when there is something to say before the answer, or the client might miss it. */
   #stream(
     passage: Passage,
     request: RpcRequest,
@@ -147,38 +150,59 @@ export class McpEndpoint {
     session: ClientSession | undefined,
   ): Promise<McpReply> {
     const { id, params } = request
-    const token = progressToken(params)
     const { clients } = this.#deps
     const cancelled = new AbortController()
     const cancel = session && clients.onCancel(session.id, id, () => cancelled.abort(CANCELLED))
     const of = session && { client: clientOf(session, clients), signal: cancelled.signal }
     return new Promise((resolve) => {
-      let queue: EventQueue | undefined
-      const begun = (): EventQueue => {
-        if (queue !== undefined) return queue
-        queue = new EventQueue()
-        resolve({ status: 200, headers: EVENT_STREAM, body: queue })
-        return queue
-      }
-      const end = (answer: WholeReply): void => {
+      const stream = new RequestStream({
+        request: id,
+        progressToken: progressToken(params),
+        isPrimed: isPrimed(exchange.header),
+        onBegin: (queue) => resolve(streamed(queue)),
+      })
+      const end = (answer: WholeReply, isOver: boolean): void => {
         cancel?.[Symbol.dispose]()
-        if (queue === undefined) return resolve(answer)
-        queue.put(event(answer.body))
-        queue.end()
+        const isStream = isOver ? stream.end(answer.body) : stream.stop()
+        if (!isStream) resolve(answer)
       }
       this.#pass(passage, request, exchange, offer, {
         ...of,
-        onNotice(method, said) {
-          if (method !== 'notifications/progress') begun().mention(event(outgoing(method, said)))
-          // Only who has asked for it knows what it is about.
-          else if (token !== undefined) begun().mention(event(progress(token, said)))
-        },
-        onAsk: (ask, method, said) => begun().put(event(outgoing(method, said, ask))),
+        ...stream.listener(session !== undefined && exchange.message === undefined),
       }).then(
-        (passed) => end(answerWith(request, passed)),
-        (error: unknown) => end(failed(id, toFault(error))),
+        (passed) => end(answerWith(request, passed), true),
+        (error: unknown) => end(failed(id, toFault(error)), error !== MOVED),
       )
     })
+  }
+
+  /** The rest of the stream of a request, to which a client comes back. */
+  #resume(last: LastEvent, { header }: McpExchange, session: ClientSession): McpReply {
+    const { kept, request: id, number: after } = last
+    if (after === 'end') {
+      const message = 'Last-Event-ID: is of the last event, nothing comes after it'
+      // Clients know by this status that there is no stream, and do not come again.
+      throw new RpcFault(RpcCode.unavailable, message, { status: 405 })
+    }
+    const { clients, upstream } = this.#deps
+    const cancelled = new AbortController()
+    const cancel = clients.onCancel(session.id, id, () => cancelled.abort(CANCELLED))
+    const stream = new RequestStream({ ...last, isPrimed: isPrimed(header) })
+    const events = stream.events()
+    events.put(OPENED)
+    // Again: else some clients have forgotten where they were when this stream breaks, too.
+    stream.keptAt(kept, after)
+    const { signal } = cancelled
+    const request = { client: session.id, after, signal, ...stream.listener(true) }
+    upstream
+      .resume(kept, request)
+      .then(
+        (passed) => stream.end(toMessage(id, passed)),
+        (error: unknown) =>
+          error === MOVED ? stream.stop() : stream.end(failure(id, toFault(error))),
+      )
+      .finally(() => cancel[Symbol.dispose]())
+    return streamed(events)
   }
 
   /** All at once, as 2025-03-26 has it; what it asks for is answered in one message. */
@@ -228,7 +252,7 @@ export class McpEndpoint {
     { method, era }: RpcRequest,
     exchange: McpExchange,
     offer: Offer,
-    more: Pick<PassedRequest, 'onNotice' | 'onAsk' | 'client' | 'signal'> = {},
+    more: PassListener & Pick<PassedRequest, 'client' | 'signal'> = {},
   ): Promise<Passed> {
     // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
     const mayLeave = era === 'modern' || exchange.message !== undefined
@@ -255,15 +279,16 @@ export class McpEndpoint {
     }
   }
 
-  /** What belongs to no request, on the stream that an older client keeps open for it. */
+  /** What belongs to no request, on the stream that an older client keeps open for it; or the rest of another. */
   #listen(exchange: McpExchange, mount: Mount): McpReply {
     if (!accepts(exchange.header, EVENTS)) {
       throw new RpcFault(RpcCode.unavailable, 'Accept must have text/event-stream', { status: 406 })
     }
     const session = this.#session(exchange.header)
     if (session === undefined) throw notAllowed()
-    const body = sessionStream(this.#deps, exchange, mount, session)
-    return { status: 200, headers: EVENT_STREAM, body }
+    const last = readEventId(exchange.header('last-event-id')?.trim() ?? '')
+    if (last !== undefined) return this.#resume(last, exchange, session)
+    return streamed(sessionStream(this.#deps, exchange, mount, session))
   }
 
   /** The client ends its session. */
@@ -294,6 +319,10 @@ export class McpEndpoint {
   }
 }
 
+function streamed(body: EventQueue): McpReply {
+  return { status: 200, headers: EVENT_STREAM, body }
+}
+
 type WholeReply = McpReply & { readonly body: Uint8Array }
 
 function answerWith({ id, era }: RpcRequest, passed: Passed): WholeReply {
@@ -312,6 +341,11 @@ function failed(id: RpcId | null, fault: RpcFault): WholeReply {
 const ACCEPTED: McpReply = { status: 202, headers: {} }
 const CANCELLED = new RpcFault(RpcCode.unavailable, 'the request was cancelled')
 const EVENTS = /\*\/\*|text\/(event-stream|\*)/i
+
+/** From 2025-11-25 on clients know events without data; older ones take them for faulty. */
+function isPrimed(header: McpExchange['header']): boolean {
+  return (header('mcp-protocol-version') ?? '').trim() >= '2025-11-25'
+}
 
 function progressToken({ _meta: meta }: Params): RpcId | undefined {
   const token = isObject(meta) ? meta['progressToken'] : undefined

@@ -3,7 +3,7 @@ import type { Clients } from './clients.ts'
 import { EventQueue } from './event-queue.ts'
 import type { ChangingList } from './feed.ts'
 import { Feed } from './feed.ts'
-import { event, outgoing, success } from './messages.ts'
+import { event, OPENED, outgoing, success } from './messages.ts'
 import type { Mount } from './mount.ts'
 import type { Params } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
@@ -27,7 +27,6 @@ const ALL_LISTS: readonly ChangingList[] = ['tools', 'prompts', 'resources']
 const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 
 const bytes = new TextEncoder()
-const OPENED = bytes.encode(': open\n\n')
 
 /** All that an older client is told outside of its requests. */
 export function sessionStream(
@@ -97,7 +96,6 @@ function openStream(
   }
   for (const over of ends) over.addEventListener('abort', end)
   if (signal.aborted || closing.aborted) end()
-  // Or some proxies, and clients, wait for the first event.
   queue.put(OPENED)
   return queue
 }

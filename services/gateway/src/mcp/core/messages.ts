@@ -37,12 +37,24 @@ export function outgoing(method: string, params?: string, id?: RpcId): Uint8Arra
 const EVENT = 'event: message\ndata: '
 const EVENT_END = '\n\n'
 
-/** A message as an event of a stream. */
-export function event(message: Uint8Array): Uint8Array {
-  return joined(EVENT, [message], EVENT_END)
+/** A message as an event of a stream; `id`: what the client sends to get what comes after it. */
+export function event(message: Uint8Array, id?: string): Uint8Array {
+  const before = id === undefined ? EVENT : `id: ${id}\n${EVENT}`
+  return joined(before, [message], EVENT_END)
 }
 
-/** The message of such an event; `undefined`: it only keeps the stream open. */
+/** Some proxies, and clients, wait for the first bytes. */
+export const OPENED = bytes.encode(': open\n\n')
+
+/** How long a client waits before it comes back, in milliseconds. */
+const RETRY_MS = 1_500
+
+/** An event that says nothing: the client gets to know how to come back. */
+export function priming(id: string): Uint8Array {
+  return bytes.encode(`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`)
+}
+
+/** The message of such an event without an id; `undefined`: it only keeps the stream open. */
 export function messageOf(chunk: Uint8Array): Uint8Array | undefined {
   // Others are comments.
   return chunk[0] === EVENT.charCodeAt(0)

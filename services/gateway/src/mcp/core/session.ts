@@ -1,3 +1,4 @@
+import { fromBase64Url, toBase64Url } from './base64-url.ts'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
 
@@ -39,14 +40,4 @@ function fitting(capabilities: Params): Params {
   return Object.fromEntries(
     ASKABLE.flatMap((name) => (isObject(capabilities[name]) ? [[name, {}]] : [])),
   )
-}
-
-function toBase64Url(text: string): string {
-  const binary = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte))
-  return btoa(binary.join('')).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-}
-
-function fromBase64Url(encoded: string): string {
-  const binary = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'))
-  return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
 }

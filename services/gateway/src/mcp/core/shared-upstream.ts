@@ -1,4 +1,12 @@
-import type { ClientMessage, Passed, PassedRequest, Upstream, WatchRequest } from './upstream.ts'
+import type {
+  ClientMessage,
+  KeptPlace,
+  Passed,
+  PassedRequest,
+  ResumedRequest,
+  Upstream,
+  WatchRequest,
+} from './upstream.ts'
 import type { Params } from './rpc.ts'
 
 interface Underway {
@@ -25,6 +33,10 @@ export class SharedUpstream implements Upstream {
     known.waiting++
     if (signal === undefined) return known.passed
     return this.#until(signal, key, known)
+  }
+
+  resume(kept: KeptPlace, request: ResumedRequest): Promise<Passed> {
+    return this.#upstream.resume(kept, request)
   }
 
   answer(ask: string, message: Params): void {

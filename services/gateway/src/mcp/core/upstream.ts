@@ -1,9 +1,38 @@
 import type { McpClient } from '@mcp-host/contracts'
 import type { Params } from './rpc.ts'
+import { RpcCode, RpcFault } from './rpc.ts'
 import type { Era } from './versions.ts'
 
+/** Who hears what happens before an answer. What is told of a request that is kept has a number. */
+export interface PassListener {
+  /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
+  readonly onNotice?: (method: string, params: string, number?: number) => void
+  /** Told what the server asks the caller: the answer goes to `answer` under `ask`. */
+  readonly onAsk?: (ask: string, method: string, params: string, number?: number) => void
+  /** Told that from now on the caller may come back to it. Only for those with a session. */
+  readonly onKept?: (kept: KeptPlace) => void
+}
+
+/** Where a request is kept for its caller. */
+export interface KeptPlace {
+  readonly supervisor: string
+  readonly server: string
+  /** The request's name on the bus. */
+  readonly id: string
+}
+
+/** A request that a client comes back to. */
+export interface ResumedRequest extends PassListener {
+  /** The client's session. */
+  readonly client: string
+  /** The number of the last that it was told. */
+  readonly after: number
+  /** Its abort ends the request at the server. */
+  readonly signal: AbortSignal
+}
+
 /** A request on its way to a server. */
-export interface PassedRequest {
+export interface PassedRequest extends PassListener {
   readonly method: string
   readonly params: Params
   readonly era: Era
@@ -11,10 +40,6 @@ export interface PassedRequest {
   readonly isOwn?: boolean
   /** The caller, where it keeps a session. */
   readonly client?: McpClient | undefined
-  /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
-  readonly onNotice?: (method: string, params: string) => void
-  /** Told what the server asks the caller: the answer goes to `answer` under `ask`. */
-  readonly onAsk?: (ask: string, method: string, params: string) => void
   /** Whether it changes nothing: of several at the same time one is enough. */
   readonly isReadOnly?: boolean
   /** The caller's trace, as W3C writes it. */
@@ -48,10 +73,15 @@ export interface ClientMessage {
   readonly ask?: string | undefined
 }
 
+/** The caller has come back elsewhere, and is told the rest there. */
+export const MOVED = new RpcFault(RpcCode.unavailable, 'another stream has the request now')
+
 /** The way to the servers. */
 export interface Upstream {
-  /** Throws `RpcFault` when there was no answer, or the signal's reason. */
+  /** Throws `RpcFault` when there was no answer, `MOVED` among them, or the signal's reason. */
   pass(server: string, request: PassedRequest): Promise<Passed>
+  /** The rest of what is told of a request, and its answer. Throws as `pass`. */
+  resume(kept: KeptPlace, request: ResumedRequest): Promise<Passed>
   /** Hands over what a client said when it was asked; `message` is JSON-RPC's answer. */
   answer(ask: string, message: Params): void
   /** What a client says of itself without waiting for an answer. */

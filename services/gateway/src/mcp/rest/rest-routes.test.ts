@@ -69,6 +69,7 @@ beforeEach(() => {
     passing,
     models: () => ({ providers: [], default: { provider: 'demo', model: 'one' } }),
     upstream: {
+      resume: () => Promise.reject(new Error('nothing is kept')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { definePassage } from '../contract.ts'
+import { PassReply } from './pass-request.ts'
+
+/** Which request a client takes up again, and what it knows of it; the body is empty. */
+export const ResumeHead = z.object({
+  /** As it was passed on under. */
+  id: z.string(),
+  /** Of the client's session: others are not answered. */
+  client: z.string(),
+  /** The number of the last that it was told; 0 for nothing. */
+  after: z.number().int().nonnegative(),
+})
+export type ResumeHead = z.infer<typeof ResumeHead>
+
+/**
+ * Ask the supervisor that keeps a request for the rest of what is told of it. First comes `running`. Whoever
+ * listened before gets `moved`. Errors: `not-found` when it is not, or not any more, kept for that client;
+ * `unavailable` when the supervisor is gone.
+ */
+export const resumeRequest = definePassage('sup.{supervisor}.resume', {
+  answeredBy: 'one',
+  request: ResumeHead,
+  reply: PassReply,
+})

@@ -1,0 +1,238 @@
+import { beforeEach, expect, test } from 'vitest'
+import { noClients } from './__fixtures__/no-clients.ts'
+import type { McpReply } from './endpoint.ts'
+import { McpEndpoint } from './endpoint.ts'
+import { eventIds, readEventId } from './event-id.ts'
+import { Offer } from './offer.ts'
+import { RpcCode, RpcFault } from './rpc.ts'
+import { newSession, readSession } from './session.ts'
+import type { KeptPlace, Passed, PassedRequest, ResumedRequest, Upstream } from './upstream.ts'
+import { MOVED } from './upstream.ts'
+
+const text = new TextDecoder()
+const bytes = new TextEncoder()
+const OK: Passed = { type: 'result', json: bytes.encode('{"content":[]}') }
+const kept: KeptPlace = { supervisor: 'sup-1', server: 's', id: 'gateway-1-0' }
+const nothing: Disposable = { [Symbol.dispose]: () => undefined }
+const sessionId = newSession({})
+const client = readSession(sessionId)?.id ?? ''
+
+let passed: PassedRequest[]
+let resumed: [KeptPlace, ResumedRequest][]
+let settled: PromiseWithResolvers<Passed>
+/** Ends the requests of a client. */
+let cancels: Map<string, () => void>
+let endpoint: McpEndpoint
+beforeEach(() => {
+  passed = []
+  resumed = []
+  settled = Promise.withResolvers()
+  cancels = new Map()
+  const upstream: Upstream = {
+    pass(_, request) {
+      passed.push(request)
+      return settled.promise
+    },
+    resume(...request) {
+      resumed.push(request)
+      return settled.promise
+    },
+    answer: () => undefined,
+    tell: () => undefined,
+    watch: () => nothing,
+    listen: () => nothing,
+  }
+  const clients = {
+    ...noClients,
+    onCancel(who: string, id: string | number, listener: () => void) {
+      cancels.set(`${who} ${id}`, listener)
+      return { [Symbol.dispose]: () => void cancels.delete(`${who} ${id}`) }
+    },
+  }
+  endpoint = new McpEndpoint({ upstream, clients, serverInfo: { name: 'us', version: '1' } })
+})
+
+const usual: Readonly<Record<string, string>> = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-session-id': sessionId,
+  'mcp-protocol-version': '2025-11-25',
+}
+const older = { 'mcp-protocol-version': '2025-06-18' }
+
+function exchange(method: string, headers: object, message?: object, isSocket = false) {
+  const all: Readonly<Record<string, string>> = { ...usual, ...headers }
+  const tools = [{ name: 'add', inputSchema: {} }]
+  const none = { prompts: [], resources: [], resourceTemplates: [] }
+  const { signal } = new AbortController()
+  return endpoint.handle(
+    {
+      method,
+      header: (name) => all[name],
+      body: bytes.encode(JSON.stringify(message)),
+      ...(isSocket ? { message } : {}),
+      signal,
+      closing: signal,
+    },
+    {
+      offer: new Offer([{ server: 's', tools, ...none }], ({ name }) => name),
+      onChange: () => nothing,
+    },
+  )
+}
+
+const params = { name: 'add', _meta: { progressToken: 'p' } }
+const request = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
+const call = (headers: object = {}, isSocket = false): Promise<McpReply> =>
+  exchange('POST', headers, request, isSocket)
+const comeBack = (lastEventId: string | undefined, headers: object = {}): Promise<McpReply> =>
+  exchange('GET', { 'last-event-id': lastEventId, ...headers })
+
+/** A stream, event by event. */
+function read({ status, headers, body }: McpReply) {
+  expect([status, headers['content-type']]).toEqual([200, 'text/event-stream'])
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+  return async () => {
+    const { value, done } = await chunks.next()
+    return done === true ? undefined : text.decode(value)
+  }
+}
+
+const idOf = eventIds({ kept, request: 7, progressToken: 'p' })
+const eventOf = (id: string | undefined, message: object): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`
+const progressOf = (progress: number, number?: number): string =>
+  eventOf(number === undefined ? undefined : idOf?.(number), {
+    method: 'notifications/progress',
+    params: { progressToken: 'p', progress },
+  })
+const answer = { id: 7, result: { content: [] } }
+
+test('a request that is kept becomes a stream at once, and says how to come back', async () => {
+  const reply = call()
+  passed[0]?.onKept?.(kept)
+  const next = read(await reply)
+  expect(await next()).toBe(`id: ${idOf?.(0)}\nretry: 1500\ndata: \n\n`)
+  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  expect(await next()).toBe(progressOf(1, 1))
+  passed[0]?.onAsk?.('s.1', 'roots/list', '{}', 2)
+  const asked = { id: 's.1', method: 'roots/list', params: {} }
+  expect(await next()).toBe(eventOf(idOf?.(2), asked))
+  settled.resolve(OK)
+  expect(await next()).toBe(eventOf(idOf?.('end'), answer))
+  expect(await next()).toBeUndefined()
+})
+
+test('an older client gets no event without data: its stream begins with what is said', async () => {
+  const reply = call(older)
+  passed[0]?.onKept?.(kept)
+  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  expect(await read(await reply)()).toBe(progressOf(1, 1))
+})
+
+test('an older client to which nothing is said gets its answer as JSON', async () => {
+  const reply = call(older)
+  passed[0]?.onKept?.(kept)
+  settled.resolve(OK)
+  expect(JSON.parse(text.decode((await reply).body as Uint8Array))).toMatchObject(answer)
+})
+
+test.each<[string, object, boolean]>([
+  ['has no session', { 'mcp-session-id': undefined }, false],
+  ['takes no streams', { accept: 'application/json' }, false],
+  ['speaks over a socket', {}, true],
+])('nothing is kept for who %s', async (_, headers, isSocket) => {
+  settled.resolve(OK)
+  await call(headers, isSocket)
+  expect(passed).toHaveLength(1)
+  expect(passed[0]).not.toHaveProperty('onKept')
+})
+
+test('a stream that another has taken over ends without an answer', async () => {
+  const reply = call()
+  passed[0]?.onKept?.(kept)
+  settled.reject(MOVED)
+  const next = read(await reply)
+  await next()
+  expect(await next()).toBeUndefined()
+})
+
+test('a request with an id that is too long to be sent back has events without ids', async () => {
+  const reply = exchange('POST', {}, { ...request, id: 'x'.repeat(1_000) })
+  passed[0]?.onKept?.(kept)
+  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  expect(await read(await reply)()).toBe(progressOf(1))
+})
+
+test('who comes back gets the rest, and the answer', async () => {
+  const next = read(await comeBack(idOf?.(3)))
+  expect(resumed).toMatchObject([[kept, { client, after: 3 }]])
+  expect(await next()).toBe(': open\n\n')
+  // The stream may break before there is more.
+  expect(await next()).toContain(`id: ${idOf?.(3)}\n`)
+  resumed[0]?.[1].onNotice?.('notifications/progress', '{"progress":4}', 4)
+  expect(await next()).toBe(progressOf(4, 4))
+  settled.resolve(OK)
+  expect(await next()).toBe(eventOf(idOf?.('end'), answer))
+  expect(await next()).toBeUndefined()
+  expect(cancels.size).toBe(0)
+})
+
+test('who comes back gets all that was missed, however much it is', async () => {
+  const next = read(await comeBack(idOf?.(0), older))
+  const numbers = Array.from({ length: 500 }, (_, index) => index + 1)
+  for (const number of numbers) {
+    const said = JSON.stringify({ progress: number })
+    resumed[0]?.[1].onNotice?.('notifications/progress', said, number)
+  }
+  expect(await next()).toBe(': open\n\n')
+  for (const number of numbers) expect(await next()).toBe(progressOf(number, number))
+})
+
+test('who comes back may cancel', async () => {
+  await comeBack(idOf?.(3), older)
+  cancels.get(`${client} 7`)?.()
+  expect(resumed[0]?.[1].signal.aborted).toBe(true)
+})
+
+test('who comes back to what is lost is told so, as the answer', async () => {
+  const next = read(await comeBack(idOf?.(3), older))
+  settled.reject(new RpcFault(RpcCode.unavailable, 'gone'))
+  expect(await next()).toBe(': open\n\n')
+  const error = { code: -32_000, message: 'gone' }
+  expect(await next()).toBe(eventOf(idOf?.('end'), { id: 7, error }))
+  expect(await next()).toBeUndefined()
+})
+
+test('after the end there is nothing to come back to, by a status after which clients stay away', async () => {
+  expect(await comeBack(idOf?.('end'))).toMatchObject({ status: 405 })
+  expect(resumed).toEqual([])
+})
+
+test('only who has a session comes back', async () => {
+  expect(await comeBack(idOf?.(1), { 'mcp-session-id': undefined })).toMatchObject({ status: 405 })
+  expect(await comeBack(idOf?.(1), { 'mcp-session-id': 'none' })).toMatchObject({ status: 404 })
+  expect(resumed).toEqual([])
+})
+
+const encoded = (source: unknown): string => btoa(JSON.stringify(source)).replaceAll('=', '')
+
+test.each([
+  ['', 'nothing'],
+  ['12', 'a number'],
+  ['AAAA.1', 'no JSON'],
+  [`${encoded({})}.1`, 'no list'],
+  [`${encoded(['a', 'b', 'c'])}.1`, 'too short a list'],
+  [`${encoded(['a', 'b.>', 'c', 1])}.1`, 'no name of a server'],
+  [`${encoded(['a', 'b', 'c', {}])}.1`, 'no id of a request'],
+  [`${encoded(['a', 'b', 'c', 1])}.-1`, 'no number'],
+])('the id of an event that is none of ours opens the stream of the session: %s', async (id) => {
+  expect(readEventId(id)).toBeUndefined()
+  expect(await read(await comeBack(id))()).toBe(': open\n\n')
+  expect(resumed).toEqual([])
+})
+
+test.each([7, 'sieben', 'ä "€"'])('ids of events carry what a request is called: %s', (id) => {
+  const last = readEventId(eventIds({ kept, request: id, progressToken: id })?.(12) ?? '')
+  expect(last).toEqual({ kept, request: id, progressToken: id, number: 12 })
+})

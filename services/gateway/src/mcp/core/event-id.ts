@@ -1,0 +1,61 @@
+import { fromBase64Url, toBase64Url } from './base64-url.ts'
+import type { RpcId } from './rpc.ts'
+import type { KeptPlace } from './upstream.ts'
+
+/** A request whose events have ids, in which all stands that a gateway must know to go on with it. */
+export interface EventSource {
+  readonly kept: KeptPlace
+  /** As the client calls it. */
+  readonly request: RpcId
+  readonly progressToken?: RpcId | undefined
+}
+
+/** The last event that a client got. */
+export interface LastEvent extends EventSource {
+  /** Its number; `end`: nothing comes after it. */
+  readonly number: number | 'end'
+}
+
+/** Headers of clients and proxies have an end. */
+const MAX_LENGTH = 1_000
+
+/** Makes the ids of a request's events. `undefined`: they would be too long to be sent back. */
+export function eventIds({
+  kept: { supervisor, server, id },
+  request,
+  progressToken,
+}: EventSource): ((number: number | 'end') => string) | undefined {
+  const token = progressToken === undefined ? [] : [progressToken]
+  const source = toBase64Url(JSON.stringify([supervisor, server, id, request, ...token]))
+  return source.length > MAX_LENGTH ? undefined : (number) => `${source}.${number}`
+}
+
+/** `undefined`: it is none of ours. */
+export function readEventId(eventId: string): LastEvent | undefined {
+  const [, source, last] = /^([A-Za-z0-9_-]+)\.(\d{1,15}|end)$/.exec(eventId) ?? []
+  if (source === undefined) return undefined
+  try {
+    const parts: unknown = JSON.parse(fromBase64Url(source))
+    if (!Array.isArray(parts)) return undefined
+    const [supervisor, server, id, request, progressToken] = parts as unknown[]
+    const isRight = isName(supervisor) && isName(server) && isName(id) && isRpcId(request)
+    if (!isRight) return undefined
+    return {
+      kept: { supervisor, server, id },
+      request,
+      progressToken: isRpcId(progressToken) ? progressToken : undefined,
+      number: last === 'end' ? last : Number(last),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** What may be a part of a subject on the bus. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value)
+}
+
+function isRpcId(value: unknown): value is RpcId {
+  return typeof value === 'string' || typeof value === 'number'
+}

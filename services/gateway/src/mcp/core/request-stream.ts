@@ -1,0 +1,77 @@
+import type { EventSource } from './event-id.ts'
+import { eventIds } from './event-id.ts'
+import { EventQueue } from './event-queue.ts'
+import { event, outgoing, priming, progress } from './messages.ts'
+import type { PassListener } from './upstream.ts'
+
+export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
+  /** Whether the client knows events that say nothing: it can then come back before the first that does. */
+  readonly isPrimed: boolean
+  /** Told when there is something to say. */
+  readonly onBegin?: (events: EventQueue) => void
+}
+
+/** What one request is told, as events: they have ids once the client can come back to it. */
+export class RequestStream {
+  readonly #options: RequestStreamOptions
+  #queue: EventQueue | undefined
+  #ids: ReturnType<typeof eventIds>
+
+  constructor(options: RequestStreamOptions) {
+    this.#options = options
+  }
+
+  /** `isResumable`: whether the client can come back. */
+  listener(isResumable: boolean): PassListener {
+    const { progressToken: token } = this.#options
+    return {
+      onNotice: (method, said, number) => {
+        if (method !== 'notifications/progress') this.#mention(outgoing(method, said), number)
+        // Only who has asked for it knows what it is about.
+        else if (token !== undefined) this.#mention(progress(token, said), number)
+      },
+      onAsk: (ask, method, said, number) =>
+        this.events().put(event(outgoing(method, said, ask), this.#idOf(number))),
+      ...(isResumable ? { onKept: (kept) => this.keptAt(kept) } : {}),
+    }
+  }
+
+  /** From now on the client can come back; `number`: of what it has. */
+  keptAt(kept: EventSource['kept'], number = 0): void {
+    this.#ids = eventIds({ ...this.#options, kept })
+    const id = this.#idOf(number)
+    if (id !== undefined && this.#options.isPrimed) this.events().put(priming(id))
+  }
+
+  /** What the client reads; it begins now if it has not. */
+  events(): EventQueue {
+    if (this.#queue === undefined) {
+      this.#queue = new EventQueue()
+      this.#options.onBegin?.(this.#queue)
+    }
+    return this.#queue
+  }
+
+  /** Ends with a message. `false`: it has not begun, and does not. */
+  end(message: Uint8Array): boolean {
+    this.#queue?.put(event(message, this.#idOf('end')))
+    return this.stop()
+  }
+
+  /** Ends here, as nothing more comes. `false`: it has not begun, and does not. */
+  stop(): boolean {
+    this.#queue?.end()
+    return this.#queue !== undefined
+  }
+
+  #mention(message: Uint8Array, number: number | undefined): void {
+    const id = this.#idOf(number)
+    // Who can come back for what was left out is not to miss it.
+    if (id === undefined) this.events().mention(event(message))
+    else this.events().put(event(message, id))
+  }
+
+  #idOf(number: number | 'end' | undefined): string | undefined {
+    return number === undefined ? undefined : this.#ids?.(number)
+  }
+}

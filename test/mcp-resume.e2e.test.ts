@@ -1,0 +1,272 @@
+// A client of the older protocol loses the way to an answer, and comes back to it at another gateway.
+import { join } from 'node:path'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Stack } from '@mcp-host/testkit'
+import { eventually, startStack } from '@mcp-host/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+const asking = join(import.meta.dirname, '../packages/testkit/fixtures/asking-server.ts')
+const NOTICES = 20
+const ALL = Array.from({ length: NOTICES }, (_, index) => index + 1)
+
+let stack: Stack
+/** The one that is lost, or to which the way is. */
+let first: Awaited<ReturnType<Stack['add']>>
+beforeAll(async () => {
+  stack = await startStack({
+    tools: [
+      { name: 'telling', inputSchema, notices: NOTICES, noticeMs: 100 },
+      { name: 'silent', inputSchema, delayMs: 1_500 },
+      { name: 'large', inputSchema, delayMs: 1_500, bytes: 3_000_000 },
+    ],
+    toolCount: 4,
+    servers: { asking: { command: process.execPath, args: [asking], scope: 'session' } },
+  })
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+beforeEach(async () => {
+  first = await stack.add('gateway')
+})
+afterEach(async () => {
+  first.process.signal('SIGKILL')
+  await first.process.gone
+})
+
+const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const capabilities = { elicitation: {} }
+
+interface Event {
+  readonly id?: string
+  readonly data: string
+}
+
+interface Message {
+  readonly id?: unknown
+  readonly method?: string
+  readonly params?: { readonly progress: number }
+  readonly result?: { readonly content: { text: string }[] }
+  readonly error?: { readonly code: number; readonly data: object }
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** A session of a client of this version, as its headers. */
+async function begin(version: string): Promise<Headers> {
+  const clientInfo = { name: 'test', version: '1' }
+  const params = { protocolVersion: version, capabilities, clientInfo }
+  const response = await fetch(`${first.url}/mcp`, {
+    method: 'POST',
+    headers: usual,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }),
+  })
+  await response.arrayBuffer()
+  const session = response.headers.get('mcp-session-id') ?? ''
+  return { ...usual, 'mcp-session-id': session, 'mcp-protocol-version': version }
+}
+
+interface Open {
+  readonly response: Response
+  readonly events: AsyncGenerator<Event>
+  /** As a network that breaks. */
+  readonly cut: () => void
+}
+
+async function open(url: string, init: RequestInit): Promise<Open> {
+  const left = new AbortController()
+  const response = await fetch(`${url}/mcp`, { ...init, signal: left.signal })
+  return { response, events: eventsOf(response), cut: () => left.abort() }
+}
+
+function call(headers: Headers, name: string, args: object): Promise<Open> {
+  const params = { name, arguments: args, _meta: { progressToken: 'p' } }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params })
+  return open(first.url, { method: 'POST', headers, body })
+}
+
+function comeBack(headers: Headers, lastEventId: string | undefined): Promise<Open> {
+  return open(stack.url, { headers: { ...headers, 'last-event-id': lastEventId ?? '' } })
+}
+
+/** What comes until the stream ends, or breaks. */
+async function* eventsOf({ body }: Response): AsyncGenerator<Event> {
+  let text = ''
+  const decoder = new TextDecoder()
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true })
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1]
+        const id = field('id')
+        if (id !== undefined) yield { id, data: field('data') ?? '' }
+      }
+    }
+  } catch {
+    // Cut.
+  }
+}
+
+const messagesOf = (events: readonly Event[]): Message[] =>
+  events.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data) as Message]))
+
+const progressOf = (events: readonly Event[]): unknown[] =>
+  messagesOf(events).flatMap(({ params }) => (params === undefined ? [] : [params.progress]))
+
+/** The first so many events. */
+async function take({ events }: Open, count: number): Promise<Event[]> {
+  const taken: Event[] = []
+  while (taken.length < count) {
+    const { value, done } = await events.next()
+    if (done === true) break
+    taken.push(value)
+  }
+  return taken
+}
+
+/** How often a tool has run with this text. */
+async function callsOf(text: string): Promise<number> {
+  const journal = await stack.journal()
+  return journal.filter((entry) => JSON.stringify(entry).includes(text)).length
+}
+
+describe.each(['2025-03-26', '2025-11-25'])('a client of %s', (version) => {
+  test.each([
+    ['its connection is cut', (stream: Open) => stream.cut()],
+    ['its gateway is killed', () => void first.process.signal('SIGKILL')],
+  ])('gets all that it has missed, once, when %s', async (how, lose) => {
+    const headers = await begin(version)
+    const text = `${version}: ${how}`
+    const stream = await call(headers, 'test__telling', { text })
+    const before = await take(stream, 6)
+    lose(stream)
+    const { events } = await comeBack(headers, before.at(-1)?.id)
+    const after = await Array.fromAsync(events)
+    expect(progressOf([...before, ...after])).toEqual(ALL)
+    expect(messagesOf(after).at(-1)).toMatchObject({
+      id: 7,
+      result: { content: [{ text: JSON.stringify({ text }) }] },
+    })
+    expect(await callsOf(text)).toBe(1)
+  })
+})
+
+const LATEST = '2025-11-25'
+
+test('a client gets an answer of which it had heard nothing when its gateway was killed', async () => {
+  const headers = await begin(LATEST)
+  const stream = await call(headers, 'test__silent', { text: 'silent' })
+  const [primed] = await take(stream, 1)
+  expect(primed?.data).toBe('')
+  first.process.signal('SIGKILL')
+  const { events } = await comeBack(headers, primed?.id)
+  const messages = messagesOf(await Array.fromAsync(events))
+  expect(messages).toMatchObject([{ id: 7, result: { content: [{ text: '{"text":"silent"}' }] } }])
+  expect(await callsOf('silent')).toBe(1)
+})
+
+test('a large result is there for whoever comes back, also twice', async () => {
+  const headers = await begin(LATEST)
+  const stream = await call(headers, 'test__large', {})
+  const [primed] = await take(stream, 1)
+  stream.cut()
+  for (let time = 0; time < 2; time++) {
+    const { events } = await comeBack(headers, primed?.id)
+    const [answer] = messagesOf(await Array.fromAsync(events))
+    expect(answer?.result?.content[0]?.text).toHaveLength(3_000_000)
+  }
+})
+
+test('what was asked is asked again under its id, and may be answered anywhere', async () => {
+  const headers = await begin(LATEST)
+  const question = {
+    method: 'elicitation/create',
+    params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+  }
+  const stream = await call(headers, 'asking__ask', question)
+  const [primed, asked] = await take(stream, 2)
+  stream.cut()
+  const again = await comeBack(headers, primed?.id)
+  const [, askedAgain] = await take(again, 2)
+  expect(askedAgain).toEqual(asked)
+  const { id } = JSON.parse(asked?.data ?? '') as Message
+  const body = JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'decline' } })
+  await fetch(`${stack.url}/mcp`, { method: 'POST', headers, body })
+  const messages = messagesOf(await Array.fromAsync(again.events))
+  expect(messages).toMatchObject([
+    { id: 7, result: { content: [{ text: '{"action":"decline"}' }] } },
+  ])
+})
+
+test('who comes back takes the stream over: nobody is told anything twice', async () => {
+  const headers = await begin(LATEST)
+  const stream = await call(headers, 'test__telling', { text: 'taken over' })
+  const before = await take(stream, 4)
+  const { events } = await comeBack(headers, before.at(-1)?.id)
+  const [after, rest] = await Promise.all([Array.fromAsync(events), Array.fromAsync(stream.events)])
+  // What was on its way already may come on both.
+  expect(rest.length).toBeLessThan(5)
+  expect(progressOf([...before, ...after])).toEqual(ALL)
+  expect(messagesOf(rest).some(({ result }) => result !== undefined)).toBe(false)
+})
+
+test('nobody comes back to what another session has asked for, or to what is over', async () => {
+  const headers = await begin(LATEST)
+  const stream = await call(headers, 'test__telling', { text: 'mine' })
+  const before = await take(stream, 3)
+  const { events } = await comeBack(await begin(LATEST), before.at(-1)?.id)
+  const stolen = messagesOf(await Array.fromAsync(events))
+  expect(stolen).toMatchObject([
+    { id: 7, error: { code: -32_000, data: { reason: 'unknown-outcome' } } },
+  ])
+  const mine = await Array.fromAsync(stream.events)
+  expect(progressOf([...before, ...mine])).toEqual(ALL)
+  const { response } = await comeBack(headers, mine.at(-1)?.id)
+  expect(response.status).toBe(405)
+})
+
+test('v1 of the SDK comes back by itself', async () => {
+  const client = new OldClient({ name: 'test', version: '1' })
+  // A balancer: what the first does not take any more goes to the other.
+  const balanced: typeof fetch = async (input, init) => {
+    try {
+      return await fetch(new URL('/mcp', first.url), init)
+    } catch {
+      return fetch(input, init)
+    }
+  }
+  await client.connect(new OldTransport(new URL(`${stack.url}/mcp`), { fetch: balanced }))
+  const told: number[] = []
+  const answered = client.callTool(
+    { name: 'test__telling', arguments: { text: 'by itself' } },
+    undefined,
+    {
+      onprogress: ({ progress }) => void told.push(progress),
+    },
+  )
+  await eventually(() => told.length > 5, { what: 'some progress' })
+  first.process.signal('SIGKILL')
+  expect(await answered).toMatchObject({ content: [{ text: '{"text":"by itself"}' }] })
+  expect(told).toEqual(ALL)
+  expect(await callsOf('by itself')).toBe(1)
+  await client.close()
+})
+
+test(
+  'a client is told what it cannot come back to: its supervisor is gone',
+  { timeout: 60_000 },
+  async () => {
+    const headers = await begin(LATEST)
+    const stream = await call(headers, 'test__silent', { text: 'lost' })
+    const [primed] = await take(stream, 1)
+    stream.cut()
+    await stack.kill('mcp-supervisor')
+    const { events } = await comeBack(headers, primed?.id)
+    const messages = messagesOf(await Array.fromAsync(events))
+    expect(messages).toMatchObject([
+      { id: 7, error: { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } } },
+    ])
+  },
+)
