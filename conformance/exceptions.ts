@@ -20,12 +20,6 @@ const EXCEPTIONS: readonly Exception[] = [
     why: 'lists are answered as JSON, of which the suite makes a note',
   },
   {
-    words: ['2025-11-25', 'gateway'],
-    scenario: 'server-sse-polling',
-    count: { passed: 0, failed: 0 },
-    why: 'no stream is closed in mid-call (not scored)',
-  },
-  {
     words: ['2026-07-28', 'gateway', 'legacy'],
     scenario: 'server-stateless',
     count: { passed: 26, failed: 2 },

@@ -7,6 +7,8 @@ import type { Guardian } from 'mcp-host/process'
 const SERVER = 'fixture'
 /** The suite wants its own names, so nothing stands before them. */
 const BUNDLES = { bundles: { suite: { names: 'never' } } }
+/** Longer than what the suite calls takes, but for the tool that hangs up. */
+const STREAM_MS = '3500'
 const MOUNT = '/mcp/bundles/suite'
 
 export interface HostOptions {
@@ -46,6 +48,7 @@ export async function startHost({
       MCP_JSON_PATH: mcpJson,
       BUNDLES_CONFIG: bundles,
       PORT: '0',
+      MCP_STREAM_MS: STREAM_MS,
     }
     const instance = `${name}-${index}`
     const service = await startService(guardian, { name, instance, folder, env })

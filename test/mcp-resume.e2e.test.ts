@@ -1,5 +1,6 @@
 // A client of the older protocol loses the way to an answer, and comes back to it at another gateway.
 import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Stack } from '@mcp-host/testkit'
@@ -227,31 +228,47 @@ test('nobody comes back to what another session has asked for, or to what is ove
   expect(response.status).toBe(405)
 })
 
-test('v1 of the SDK comes back by itself', async () => {
-  const client = new OldClient({ name: 'test', version: '1' })
-  // A balancer: what the first does not take any more goes to the other.
-  const balanced: typeof fetch = async (input, init) => {
-    try {
-      return await fetch(new URL('/mcp', first.url), init)
-    } catch {
-      return fetch(input, init)
-    }
+type Call = (onprogress: (told: { progress: number }) => void) => Promise<unknown>
+
+const info = { name: 'test', version: '1' }
+const calling = { name: 'test__telling', arguments: { text: 'by itself' } }
+
+/** A client behind a balancer: what the first gateway does not take any more goes to the other. */
+const balanced: typeof fetch = async (input, init) => {
+  try {
+    return await fetch(new URL('/mcp', first.url), init)
+  } catch {
+    return fetch(input, init)
   }
-  await client.connect(new OldTransport(new URL(`${stack.url}/mcp`), { fetch: balanced }))
-  const told: number[] = []
-  const answered = client.callTool(
-    { name: 'test__telling', arguments: { text: 'by itself' } },
-    undefined,
-    {
-      onprogress: ({ progress }) => void told.push(progress),
+}
+
+test.each<[string, (url: URL) => Promise<Call>]>([
+  [
+    'v1',
+    async (url) => {
+      const client = new OldClient(info)
+      await client.connect(new OldTransport(url, { fetch: balanced }))
+      return (onprogress) => client.callTool(calling, undefined, { onprogress })
     },
-  )
+  ],
+  [
+    'v2',
+    async (url) => {
+      const client = new Client(info, { versionNegotiation: { mode: 'legacy' } })
+      await client.connect(new StreamableHTTPClientTransport(url, { fetch: balanced }))
+      return (onprogress) => client.callTool(calling, { onprogress })
+    },
+  ],
+])('%s of the SDK comes back by itself', async (_, connect) => {
+  const before = await callsOf('by itself')
+  const callTool = await connect(new URL(`${stack.url}/mcp`))
+  const told: number[] = []
+  const answered = callTool(({ progress }) => void told.push(progress))
   await eventually(() => told.length > 5, { what: 'some progress' })
   first.process.signal('SIGKILL')
   expect(await answered).toMatchObject({ content: [{ text: '{"text":"by itself"}' }] })
   expect(told).toEqual(ALL)
-  expect(await callsOf('by itself')).toBe(1)
-  await client.close()
+  expect(await callsOf('by itself')).toBe(before + 1)
 })
 
 test(

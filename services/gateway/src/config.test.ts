@@ -13,6 +13,7 @@ test('without settings it listens on loopback', () => {
     allowedOrigins: [],
     bundlesConfig: 'bundles.json',
     heartbeatMs: 30_000,
+    mcpStreamMs: 0,
   })
 })
 

@@ -44,6 +44,13 @@ export const gatewaySettings = {
     default: '30000',
     describe: 'How often a socket is pinged, in milliseconds; one that misses two is closed.',
   }),
+  mcpStreamMs: setting({
+    env: 'MCP_STREAM_MS',
+    schema: values.integer(0, 86_400_000),
+    default: '0',
+    describe:
+      'How long the stream of one request at /mcp stays open before a client of 2025-11-25 has to come back for the rest, in milliseconds: less than what a proxy allows. 0: until its end.',
+  }),
 }
 
 export type GatewayConfig = Config<typeof gatewaySettings>

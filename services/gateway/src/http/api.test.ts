@@ -60,7 +60,7 @@ beforeEach(async () => {
       mounts: new Mounts(catalog),
       models: () => models,
     },
-    { allowedOrigins: [], heartbeatMs: 30_000 },
+    { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },
   )
 })
 afterEach(async () => {

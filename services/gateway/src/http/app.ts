@@ -11,6 +11,7 @@ import { MAINTENANCE } from '../maintenance.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { McpRoutesDeps } from '../mcp/mcp-routes.ts'
+import type { GatewayConfig } from '../config.ts'
 import { addMcpRoutes } from '../mcp/mcp-routes.ts'
 import { addCapabilitiesRoute } from '../mcp/rest/capabilities-route.ts'
 import { addRestRoutes } from '../mcp/rest/rest-routes.ts'
@@ -91,7 +92,7 @@ export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'mounts' | 'client
 /** The HTTP face of the gateway. */
 export async function buildApp(
   deps: AppDeps,
-  settings: { readonly allowedOrigins: readonly string[]; readonly heartbeatMs: number },
+  settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<FastifyInstance> {
   const { logger, operations, onSocket, draining } = deps
   const app = fastify({

@@ -29,7 +29,7 @@ export async function openApiDocument(): Promise<object> {
       models: () => ({ providers: [] }),
       onSocket: () => undefined,
     },
-    { allowedOrigins: [], heartbeatMs: 30_000 },
+    { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },
   )
   await app.ready()
   return app.swagger()

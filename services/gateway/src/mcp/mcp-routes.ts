@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { UnderWay } from '@mcp-host/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
+import type { GatewayConfig } from '../config.ts'
 import type { Clients } from './core/clients.ts'
 import type { McpExchange, McpReply } from './core/endpoint.ts'
 import { McpEndpoint } from './core/endpoint.ts'
@@ -29,13 +30,11 @@ export const MAX_BODY_BYTES = 768 * 1024
 export async function addMcpRoutes(
   app: FastifyInstance,
   { mounts, upstream, clients, passing, draining }: McpRoutesDeps,
-  settings: { readonly heartbeatMs: number },
+  settings: Pick<GatewayConfig, 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<void> {
-  const endpoint = new McpEndpoint({
-    upstream,
-    clients,
-    serverInfo: { name: 'mcp-host', version: '0.1.0' },
-  })
+  const serverInfo = { name: 'mcp-host', version: '0.1.0' }
+  const options = { streamMs: settings.mcpStreamMs }
+  const endpoint = new McpEndpoint({ upstream, clients, serverInfo }, options)
   // What it is decides the endpoint, with errors of its own.
   app.removeAllContentTypeParsers()
   // The first is what it is always; the other would look it up each time.
@@ -65,10 +64,10 @@ export async function addMcpRoutes(
     void over.finally(() => passed[Symbol.dispose]())
   }
 
-  const options = { bodyLimit: MAX_BODY_BYTES }
+  const limits = { bodyLimit: MAX_BODY_BYTES }
   /** One more address, and `…/ws` below it. */
   function add(url: string, find: (params: Params) => Mount | undefined): void {
-    app.all<{ Params: Params }>(url, options, (request, reply) =>
+    app.all<{ Params: Params }>(url, limits, (request, reply) =>
       answer(request, reply, find(request.params)),
     )
     app.route({

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
@@ -23,6 +23,7 @@ let settled: PromiseWithResolvers<Passed>
 /** Ends the requests of a client. */
 let cancels: Map<string, () => void>
 let endpoint: McpEndpoint
+let make: (streamMs: number) => McpEndpoint
 beforeEach(() => {
   passed = []
   resumed = []
@@ -49,8 +50,12 @@ beforeEach(() => {
       return { [Symbol.dispose]: () => void cancels.delete(`${who} ${id}`) }
     },
   }
-  endpoint = new McpEndpoint({ upstream, clients, serverInfo: { name: 'us', version: '1' } })
+  const serverInfo = { name: 'us', version: '1' }
+  make = (streamMs) => new McpEndpoint({ upstream, clients, serverInfo }, { streamMs })
+  endpoint = make(0)
 })
+
+afterEach(() => void vi.useRealTimers())
 
 const usual: Readonly<Record<string, string>> = {
   'content-type': 'application/json',
@@ -155,6 +160,30 @@ test('a stream that another has taken over ends without an answer', async () => 
   const next = read(await reply)
   await next()
   expect(await next()).toBeUndefined()
+})
+
+test('where streams have a limit a client comes back again and again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  endpoint = make(1_000)
+  const reply = call()
+  passed[0]?.onKept?.(kept)
+  const first = read(await reply)
+  await first()
+  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  vi.advanceTimersByTime(1_000)
+  expect(await first()).toBe(progressOf(1, 1))
+  expect(await first()).toBeUndefined()
+  const second = read(await comeBack(idOf?.(1)))
+  await second()
+  await second()
+  vi.advanceTimersByTime(1_000)
+  expect(await second()).toBeUndefined()
+  settled.resolve(OK)
+  const third = read(await comeBack(idOf?.(1)))
+  await third()
+  await third()
+  expect(await third()).toBe(eventOf(idOf?.('end'), answer))
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a request with an id that is too long to be sent back has events without ids', async () => {

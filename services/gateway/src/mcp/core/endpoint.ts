@@ -49,6 +49,11 @@ export interface EndpointDeps {
   readonly serverInfo: ServerInfo
 }
 
+export interface EndpointOptions {
+  /** How long a request's stream is open before a client that can come back has to. Default: until its end. */
+  readonly streamMs?: number
+}
+
 const JSON_TYPE = { 'content-type': 'application/json' }
 const EVENT_STREAM = {
   'content-type': 'text/event-stream',
@@ -68,11 +73,13 @@ const bytes = new TextEncoder()
 /** Answers what MCP clients of both eras ask, for one mount. It knows no Node, no bus and no other request. */
 export class McpEndpoint {
   readonly #deps: EndpointDeps
+  readonly #streamMs: number
   /** What ids say: each comes again and again. */
   readonly #sessions = new Map<string, ClientSession>()
 
-  constructor(deps: EndpointDeps) {
+  constructor(deps: EndpointDeps, { streamMs = 0 }: EndpointOptions = {}) {
     this.#deps = deps
+    this.#streamMs = streamMs
   }
 
   async handle(exchange: McpExchange, mount: Mount): Promise<McpReply> {
@@ -159,6 +166,7 @@ export class McpEndpoint {
         request: id,
         progressToken: progressToken(params),
         isPrimed: isPrimed(exchange.header),
+        limitMs: this.#streamMs,
         onBegin: (queue) => resolve(streamed(queue)),
       })
       const end = (answer: WholeReply, isOver: boolean): void => {
@@ -187,7 +195,11 @@ export class McpEndpoint {
     const { clients, upstream } = this.#deps
     const cancelled = new AbortController()
     const cancel = clients.onCancel(session.id, id, () => cancelled.abort(CANCELLED))
-    const stream = new RequestStream({ ...last, isPrimed: isPrimed(header) })
+    const stream = new RequestStream({
+      ...last,
+      isPrimed: isPrimed(header),
+      limitMs: this.#streamMs,
+    })
     const events = stream.events()
     events.put(OPENED)
     // Again: else some clients have forgotten where they were when this stream breaks, too.

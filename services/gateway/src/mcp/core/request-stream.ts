@@ -7,6 +7,8 @@ import type { PassListener } from './upstream.ts'
 export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
   /** Whether the client knows events that say nothing: it can then come back before the first that does. */
   readonly isPrimed: boolean
+  /** After so many milliseconds such a client is left to come back; 0: never. */
+  readonly limitMs: number
   /** Told when there is something to say. */
   readonly onBegin?: (events: EventQueue) => void
 }
@@ -16,6 +18,7 @@ export class RequestStream {
   readonly #options: RequestStreamOptions
   #queue: EventQueue | undefined
   #ids: ReturnType<typeof eventIds>
+  #limit: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: RequestStreamOptions) {
     this.#options = options
@@ -40,7 +43,10 @@ export class RequestStream {
   keptAt(kept: EventSource['kept'], number = 0): void {
     this.#ids = eventIds({ ...this.#options, kept })
     const id = this.#idOf(number)
-    if (id !== undefined && this.#options.isPrimed) this.events().put(priming(id))
+    const { isPrimed, limitMs } = this.#options
+    if (id === undefined || !isPrimed) return
+    this.events().put(priming(id))
+    if (limitMs > 0) this.#limit = setTimeout(() => this.stop(), limitMs)
   }
 
   /** What the client reads; it begins now if it has not. */
@@ -60,6 +66,7 @@ export class RequestStream {
 
   /** Ends here, as nothing more comes. `false`: it has not begun, and does not. */
   stop(): boolean {
+    clearTimeout(this.#limit)
     this.#queue?.end()
     return this.#queue !== undefined
   }
