@@ -2,13 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Objm } from '@nats-io/obj'
 import { millis } from '@nats-io/transport-node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Bus } from './bus.ts'
-import { connectNats } from './connect.ts'
+import { connectNats, inboxPrefix } from './connect.ts'
 import { NatsBlobs } from './nats-blobs.ts'
+import { ReplyInbox } from './reply-inbox.ts'
 
 let broker: Broker
 let bus: Bus
@@ -22,8 +23,8 @@ afterEach(() => broker[Symbol.asyncDispose]())
 test('what is stored comes back as it was, at another process, whatever its size', async () => {
   const session = newSessionId()
   const reader = await broker.connect()
-  for (const size of [0, 1, 131_072, 5_000_000]) {
-    const bytes = new Uint8Array(size).fill(7)
+  for (const size of [0, 1, 131_072, 5_000_000, 64_000_000]) {
+    const bytes = new Uint8Array(size).map((_, index) => index % 251)
     const stored = await bus.blobs.put(bytes, { session })
     expect(stored).toMatchObject({ bytes: size, digest: expect.stringMatching(/^SHA-256=/) })
     expect(Buffer.compare(await reader.blobs.get(stored.key), bytes)).toBe(0)
@@ -94,7 +95,8 @@ test('a blob of which a part is lost is waited for only so long', async () => {
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
   await (await jetstreamManager(connection)).streams.purge('OBJ_BLOB', { filter: '$O.BLOB.C.>' })
   const store = await new Objm(connection).open('BLOB')
-  const blobs = new NatsBlobs(store, connection, { patienceMs: 300 })
+  const inbox = new ReplyInbox(connection, inboxPrefix('lost'))
+  const blobs = new NatsBlobs({ store, connection, inbox }, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
 }, 10_000)
 
@@ -115,4 +117,24 @@ test('what is known of one is found without reading it, until it is removed', as
   await bus.blobs.remove(bare.key)
   expect(await bus.blobs.find(bare.key)).toBeUndefined()
   expect(await bus.blobs.find('shared.nothing')).toBeUndefined()
+})
+
+test('reading leaves nothing behind at the broker, which takes only so much', async () => {
+  await using connection = await connectNats(broker.url, 'count')
+  const { key } = await bus.blobs.put(new Uint8Array(300_000))
+  await Promise.all(Array.from({ length: 10 }, () => bus.blobs.get(key)))
+  const { state } = await (await jetstreamManager(connection)).streams.info('OBJ_BLOB')
+  expect(state.consumer_count).toBe(0)
+})
+
+test('a blob of which a part was changed is not taken for it', async () => {
+  await using connection = await connectNats(broker.url, 'other')
+  const { key } = await bus.blobs.put(new Uint8Array(300_000))
+  const store = await new Objm(connection).open('BLOB')
+  const subject = `$O.BLOB.C.${(await store.info(key))?.nuid}`
+  await (await jetstreamManager(connection)).streams.purge('OBJ_BLOB', { filter: subject, keep: 2 })
+  await jetstream(connection).publish(subject, new Uint8Array(131_072).fill(1))
+  const inbox = new ReplyInbox(connection, inboxPrefix('other'))
+  const blobs = new NatsBlobs({ store, connection, inbox }, { patienceMs: 300 })
+  await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
 })

@@ -93,7 +93,7 @@ export async function connectBus({
       ])
     const broker = { connection, jetstream: client, manager, warn }
     const inbox = new ReplyInbox(connection, inboxPrefix(id))
-    const blobs = new NatsBlobs(store, connection)
+    const blobs = new NatsBlobs({ store, connection, inbox })
     const sessions = new NatsSessionLog({ ...broker, inbox })
     const bus = new NatsBus({
       id,

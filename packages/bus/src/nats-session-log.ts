@@ -6,7 +6,6 @@ import type {
   StoredMsg,
 } from '@nats-io/jetstream'
 import { PubHeaders } from '@nats-io/jetstream'
-import { DirectMsgImpl, JetStreamStatus } from '@nats-io/jetstream/internal'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import {
@@ -33,6 +32,8 @@ import type {
 import { decode, encode, envelopeHeaders } from './codec.ts'
 import type { InputHandler } from './consume-inputs.ts'
 import { consumeInputs, handBack } from './consume-inputs.ts'
+import type { DirectQuery } from './direct-get.ts'
+import { directGet } from './direct-get.ts'
 import { followSession } from './follow.ts'
 import { parseRepublished, parseStored } from './log-entries.ts'
 import { isFenced, isFinal } from './nats-error.ts'
@@ -47,11 +48,6 @@ const BATCH = 500
  * and so goes through all that others have stored since.
  */
 const FEW = 3
-/** Statuses with which a read of several messages ends. */
-const END_OF_BATCH = 204
-const NOTHING = 404
-/** A read that gets nothing for so long was lost with the connection. */
-const READ_QUIET_MS = 2_000
 /** How many sessions are remembered as told of in the log. */
 const MAX_TOLD = 1_000
 
@@ -300,19 +296,7 @@ export class NatsSessionLog implements SessionLog {
     })
   }
 
-  /** Whoever has the stream answers, with so many messages as a batch is to have, else with one. */
-  async #direct(query: DirectMsgRequest & { batch?: number }): Promise<StoredMsg[]> {
-    const messages: StoredMsg[] = []
-    const data = Buffer.from(JSON.stringify(query))
-    await this.#deps.inbox.ask(`$JS.API.DIRECT.GET.${SESSIONS_STREAM}`, data, {
-      quietMs: READ_QUIET_MS,
-      onAnswer: (answer) => {
-        const status = JetStreamStatus.maybeParseStatus(answer)
-        if (status === null) messages.push(new DirectMsgImpl(answer))
-        else if (status.code !== END_OF_BATCH && status.code !== NOTHING) throw status.toError()
-        return status !== null || query.batch === undefined
-      },
-    })
-    return messages
+  #direct(query: DirectQuery): Promise<StoredMsg[]> {
+    return directGet(this.#deps.inbox, SESSIONS_STREAM, query)
   }
 }
