@@ -75,27 +75,33 @@ describe('an HTTP answer', () => {
     },
   )
 
-  test.each<[string, NonNullable<Handlers[string]>]>([
-    ['that breaks off', (_params, { response }) => void response.destroy()],
+  test.each<[string, boolean, NonNullable<Handlers[string]>]>([
+    ['that breaks off', true, (_params, { response }) => void response.destroy()],
     [
       'that is a page',
+      true,
       (_params, { response }) => {
         response.setHeader('content-type', 'text/html').end('<html></html>')
       },
     ],
-    ['429', (_params, { response }) => void response.writeHead(429).end('slow down')],
-    ['503', (_params, { response }) => void response.writeHead(503).end('<html></html>')],
-  ])('%s ends one call, and not the session of a server that lives', async (_title, answer) => {
-    const { stage, server } = await start(answer)
-    await expect(stage.host.callTool('it.odd')).rejects.toMatchObject({
-      name: 'ServerUnavailableError',
-      message: expect.stringContaining('the server "it" cannot be reached'),
-      tool: 'odd',
-    })
-    expect(await stage.say('it.say')).toBe('fine')
-    expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
-    expect(server.count('initialize')).toBe(1)
-  })
+    ['502', true, (_params, { response }) => void response.writeHead(502).end('<html></html>')],
+    ['429', false, (_params, { response }) => void response.writeHead(429).end('slow down')],
+    ['503', false, (_params, { response }) => void response.writeHead(503).end('<html></html>')],
+  ])(
+    '%s ends one call, whether it may have run or not, and not the session of a server that lives',
+    async (_title, isOutcomeUnknown, answer) => {
+      const { stage, server } = await start(answer)
+      await expect(stage.host.callTool('it.odd')).rejects.toMatchObject({
+        name: 'ServerUnavailableError',
+        message: expect.stringContaining('the server "it" cannot be reached'),
+        tool: 'odd',
+        isOutcomeUnknown,
+      })
+      expect(await stage.say('it.say')).toBe('fine')
+      expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
+      expect(server.count('initialize')).toBe(1)
+    },
+  )
 
   test('that breaks off makes the host ask whether the server lives', async () => {
     const { stage, server } = await start((_params, { response }) => void response.destroy())

@@ -1,3 +1,5 @@
+import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+
 import { RpcClosed, RpcError, RpcSendError, RpcTimeout, RpcUnsendable } from '../connection/rpc.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
@@ -29,16 +31,38 @@ export function toRequestError(
   if (cause instanceof RpcUnsendable) {
     return new ValidationError(`${name}: the arguments are no JSON: ${cause.message}`, [], context)
   }
-  if (cause instanceof RpcSendError) {
-    const message = `the server "${server}" cannot be reached: ${cause.message}`
-    return new ServerUnavailableError(message, context)
-  }
-  if (cause instanceof RpcClosed) {
+  const isUnsent = cause instanceof RpcSendError
+  if (isUnsent || cause instanceof RpcClosed) {
+    const why = `the server "${server}" ${isUnsent ? 'cannot be reached: ' : ''}${cause.message}`
+    if (isUnsent && !mayHaveArrived(cause)) return new ServerUnavailableError(why, context)
     const what = tool === undefined ? 'request' : 'tool'
-    const why = `the server "${server}" ${cause.message}`
     const message = `${why}; whether the ${what} took effect is not known`
     return new ServerUnavailableError(message, { ...context, isOutcomeUnknown: true })
   }
   // Its own abort, in the words of whoever aborted, or an error of ours that says all.
   return cause
+}
+
+/** Said of connections that were never made. */
+const NOT_CONNECTED = new Set<unknown>([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+const SERVICE_UNAVAILABLE = 503
+
+/** Over HTTP an answer that fails may follow a request that did not. */
+function mayHaveArrived({ cause }: RpcSendError): boolean {
+  if (cause instanceof SdkHttpError) {
+    const { status } = cause.data
+    return status < 400 || (status >= 500 && status !== SERVICE_UNAVAILABLE)
+  }
+  if (cause instanceof SdkError) return cause.code === SdkErrorCode.ClientHttpUnexpectedContent
+  // By which `fetch` says that it has no answer.
+  if (!(cause instanceof TypeError)) return false
+  const code = cause.cause instanceof Error && 'code' in cause.cause ? cause.cause.code : undefined
+  return !NOT_CONNECTED.has(code)
 }

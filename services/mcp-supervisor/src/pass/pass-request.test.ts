@@ -151,13 +151,13 @@ test.each<[string, Error, number, object]>([
     'is not there',
     new ServerUnavailableError('away', context),
     -32_000,
-    { reason: 'server-unavailable' },
+    { reason: 'unavailable', retryable: true },
   ],
   [
     'rests',
     new ServerUnavailableError('rests', { ...context, retryAfterMs: 9 }),
     -32_000,
-    { retryAfterMs: 9 },
+    { reason: 'unavailable', retryable: true, retryAfterMs: 9 },
   ],
   [
     'ended meanwhile',

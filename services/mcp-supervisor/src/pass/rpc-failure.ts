@@ -55,5 +55,6 @@ export function toRpcFailure(error: unknown): RpcFailure {
 /** As gateways say it of themselves: who has not begun it may be asked again. */
 function unavailability({ retryAfterMs, isOutcomeUnknown }: ServerUnavailableError): object {
   if (isOutcomeUnknown) return { reason: 'unknown-outcome', retryable: false }
-  return retryAfterMs === undefined ? {} : { retryAfterMs }
+  const later = retryAfterMs === undefined ? {} : { retryAfterMs }
+  return { reason: 'unavailable', retryable: true, ...later }
 }
