@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { BusError } from '@mcp-host/contracts'
+import { describe, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
 
 const never = async (): Promise<never> => {
@@ -24,5 +25,40 @@ test('parameters that grow beyond a message of the bus are refused, with the lim
   await expect(pass(numbers)).rejects.toMatchObject({
     code: -32_602,
     message: expect.stringContaining('more than the 1000000'),
+  })
+})
+
+describe('when whoever has it is silent', () => {
+  const fault = { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } }
+
+  /** Each question is lost, but for the last. */
+  function losing(lost: number) {
+    const asked: unknown[] = []
+    const bus = {
+      id: 'gateway-1',
+      emit: () => undefined,
+      async pass(_: unknown, __: unknown, question: unknown) {
+        asked.push(question)
+        if (asked.length <= lost) throw new BusError('deadline', 'no answer in time')
+        return { head: { type: 'result' }, body: new TextEncoder().encode('{}') }
+      },
+    }
+    return { asked, upstream: new BusUpstream(bus as never) }
+  }
+  const request = { method: 'tools/call', params: {}, era: 'legacy' } as const
+
+  test('a request is never sent again', async () => {
+    const { asked, upstream: to } = losing(1)
+    await expect(to.pass('s', request)).rejects.toMatchObject(fault)
+    expect(asked).toHaveLength(1)
+  })
+
+  test('what only reads is sent once more', async () => {
+    const { asked, upstream: to } = losing(1)
+    const passed = await to.pass('s', { ...request, isReadOnly: true })
+    expect([passed.type, asked.length]).toEqual(['result', 2])
+    const { asked: twice, upstream: silent } = losing(2)
+    await expect(silent.pass('s', { ...request, isReadOnly: true })).rejects.toMatchObject(fault)
+    expect(twice).toHaveLength(2)
   })
 })

@@ -132,7 +132,7 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Asks until somebody takes it; once it was taken, never again. */
+  /** Asks until somebody takes it; once it was taken, never again, unless it only reads. */
   async #deliver(
     server: string,
     question: Question,
@@ -140,6 +140,7 @@ export class BusUpstream implements Upstream {
     heard: Heard,
   ): Promise<Frame<PassReply>> {
     const giveUpAt = performance.now() + PATIENCE_MS
+    let mayRepeat = request.isReadOnly === true
     for (;;) {
       request.signal?.throwIfAborted()
       try {
@@ -154,8 +155,10 @@ export class BusUpstream implements Upstream {
         }
         // Nobody was there, so nothing was begun.
         const mayWait = code === 'unavailable' && performance.now() < giveUpAt
-        if (!mayWait) throw toFault(error, server)
-        await sleep(RETRY_MS)
+        const isLost = code === 'deadline' && mayRepeat
+        if (!mayWait && !isLost) throw toFault(error, server)
+        if (isLost) mayRepeat = false
+        else await sleep(RETRY_MS)
       }
     }
   }
@@ -288,7 +291,7 @@ interface Question {
   readonly process: string | undefined
 }
 
-type Listener = PassListener & Pick<PassedRequest, 'signal' | 'traceparent'>
+type Listener = PassListener & Pick<PassedRequest, 'signal' | 'traceparent' | 'isReadOnly'>
 
 /** What is known of a request that is under way. */
 interface Heard {

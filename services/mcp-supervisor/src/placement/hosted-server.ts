@@ -23,6 +23,8 @@ import type { Era } from '../pass/eras.ts'
 import type { Answer } from '../pass/pass-request.ts'
 import type { KeptRequests } from '../pass/kept-requests.ts'
 import type { PassedQuestion, PassedRequests } from '../pass/passed-requests.ts'
+import type { TellAnswer } from '../pass/unheard-answers.ts'
+import { UnheardAnswers } from '../pass/unheard-answers.ts'
 import { WatchedResources } from '../pass/watched-resources.ts'
 
 export interface HostedServerDeps {
@@ -54,6 +56,7 @@ export class HostedServer implements AsyncDisposable {
   readonly #options: HostedServerOptions
   readonly #watched: WatchedResources
   readonly #running = new UnderWay()
+  readonly #unheard: UnheardAnswers
   /** Which it speaks, as far as known. */
   #era: Era = 'legacy'
   #isStarted = false
@@ -79,6 +82,7 @@ export class HostedServer implements AsyncDisposable {
     })
     this.#followed = this.#follow(onChange)
     this.#watched = new WatchedResources(host, name)
+    this.#unheard = new UnheardAnswers(deps.bus)
     this.#listening = this.#listen()
   }
 
@@ -144,9 +148,12 @@ export class HostedServer implements AsyncDisposable {
   }
 
   /** Runs a request of another MCP client; what goes wrong is an answer too. */
-  pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
+  async pass(question: PassedQuestion, tell: TellAnswer): Promise<Answer> {
     const { kept } = this.#deps
-    return kept.run(question.head, tell, (told) => this.#counted(this.#pass(question, told)))
+    const { head } = question
+    const answer = await kept.run(head, tell, (told) => this.#counted(this.#pass(question, told)))
+    this.#unheard.keep(head.id, answer, tell)
+    return answer
   }
 
   async #pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
@@ -247,7 +254,8 @@ export class HostedServer implements AsyncDisposable {
           case 'cancel':
             return passed.cancel({ host }, control.id)
           case 'ping':
-            return passed.ping(control.id)
+            passed.ping(control.id)
+            return this.#unheard.tell(control.id)
           case 'answer':
             return passed.answer(control.ask, control)
           case 'roots-changed':
