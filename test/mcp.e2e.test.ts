@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
 const info = { name: 'test', version: '1.0.0' }
+const cacheable = join(import.meta.dirname, '../packages/testkit/fixtures/cacheable-server.ts')
 
 let stack: Stack
 let otherGateway: string
@@ -22,7 +23,8 @@ beforeAll(async () => {
       { name: 'longer', inputSchema, delayMs: 8_000 },
       { name: 'large', inputSchema, bytes: 3_000_000 },
     ],
-    servers: { other: {} },
+    servers: { other: {}, cacheable: { command: process.execPath, args: [cacheable] } },
+    toolCount: 2 * 5 + 1,
   })
   otherGateway = (await stack.add('gateway')).url
 })
@@ -69,8 +71,8 @@ describe.each<[string, Connect]>([
   test('lists and calls the tools of all servers', async () => {
     await using client = await connect(`${stack.url}/mcp`)
     const names = ['echo', 'large', 'longer', 'short', 'slow']
-    const all = [...names.map((name) => `other__${name}`), ...names.map((name) => `test__${name}`)]
-    expect((await client.tools()).toSorted()).toEqual(all)
+    const all = ['other', 'test'].flatMap((server) => names.map((name) => `${server}__${name}`))
+    expect((await client.tools()).toSorted()).toEqual(['cacheable__say', ...all])
     expect(await client.call('test__echo', 'hi')).toBe('{"text":"hi"}')
   })
 
@@ -123,6 +125,24 @@ test('requests go to either gateway in turn: none keeps anything', async () => {
     const response = await call(url, 'test__echo', `turn ${index}`)
     expect(await response.text()).toContain(`turn ${index}`)
   }
+})
+
+test('a list may be kept for as long as all its servers say', async () => {
+  const client = new Client(info, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`)))
+  // The others are older and say nothing.
+  expect(await client.listTools()).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
+  await client.close()
+  const alone = new Client(info, { versionNegotiation: { mode: 'auto' } })
+  await alone.connect(
+    new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp/servers/cacheable`)),
+  )
+  const { ttlMs, cacheScope } = await alone.listTools()
+  expect(cacheScope).toBe('public')
+  // It tells of no changes, so what is left is counted from when it was asked.
+  expect(ttlMs).toBeGreaterThan(0)
+  expect(ttlMs).toBeLessThan(600_000)
+  await alone.close()
 })
 
 test('what a client of 2026-07-28 leaves is cancelled at its server', async () => {

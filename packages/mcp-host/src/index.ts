@@ -43,6 +43,7 @@ export {
 } from './host.ts'
 export type { CacheOptions, MCPHostOptions } from './host-options.ts'
 export type { ListName } from './inventory/inventory.ts'
+export type { ListCaching } from './inventory/list-caching.ts'
 export type { Prompt, Resource, ResourceTemplate } from './inventory/listed.ts'
 export type { Tool } from './inventory/tool.ts'
 export type { Logger } from './logger.ts'

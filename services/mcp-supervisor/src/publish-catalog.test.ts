@@ -254,6 +254,7 @@ test('an entry has what others need of the server and its tools', () => {
   const inputSchema = { type: 'object' as const }
   const annotations = { readOnlyHint: true, openWorldHint: false, title: 'as it says' }
   const echo = { name: 'echo', description: 'Says it.', inputSchema, annotations }
+  const caching = { tools: { ttlMs: 5, cacheScope: 'public', listedAt: 1 } } as const
   const snapshot: ServerSnapshot = {
     name: 'test',
     type: 'http',
@@ -264,6 +265,7 @@ test('an entry has what others need of the server and its tools', () => {
     prompts: [],
     resources: [],
     resourceTemplates: [],
+    caching,
   }
   expect(toEntry('us', config, snapshot)).toEqual({
     kind: 'server',
@@ -279,5 +281,6 @@ test('an entry has what others need of the server and its tools', () => {
     prompts: [],
     resources: [],
     resourceTemplates: [],
+    caching,
   })
 })

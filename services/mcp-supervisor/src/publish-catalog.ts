@@ -283,6 +283,7 @@ type Listed =
   | 'prompts'
   | 'resources'
   | 'resourceTemplates'
+  | 'caching'
 
 /** What it says of itself, as it says it. */
 function listed({
@@ -292,8 +293,10 @@ function listed({
   prompts,
   resources,
   resourceTemplates,
+  caching,
 }: Pick<ServerSnapshot, Listed>): Pick<ServerEntry, Listed> {
-  const said = { capabilities, instructions, tools, prompts, resources, resourceTemplates }
+  const lists = { tools, prompts, resources, resourceTemplates, caching }
+  const said = { capabilities, instructions, ...lists }
   // It came as JSON from the server.
   return said as Pick<ServerEntry, Listed>
 }

@@ -26,6 +26,14 @@ const CatalogPrompt = z.looseObject({ name: z.string() })
 const CatalogResource = z.looseObject({ uri: z.string(), name: z.string() })
 const CatalogTemplate = z.looseObject({ uriTemplate: z.string(), name: z.string() })
 
+/** For how long and for whom a list is good, as its server says; 0 and `private` where it does not. */
+const ListCaching = z.object({
+  ttlMs: z.number().int().nonnegative(),
+  cacheScope: z.enum(['public', 'private']),
+  /** When the supervisor asked for it, in epoch milliseconds. */
+  listedAt: z.number(),
+})
+
 /** An MCP server at one supervisor. Written by that supervisor, watched by the rest. */
 export const ServerEntry = z.object({
   kind: z.literal('server'),
@@ -53,6 +61,16 @@ export const ServerEntry = z.object({
   prompts: z.array(CatalogPrompt).optional(),
   resources: z.array(CatalogResource).optional(),
   resourceTemplates: z.array(CatalogTemplate).optional(),
+  /** Of the lists that it has. */
+  caching: z
+    .object({
+      tools: ListCaching,
+      prompts: ListCaching,
+      resources: ListCaching,
+      resourceTemplates: ListCaching,
+    })
+    .partial()
+    .optional(),
   /** Filled in by the reader; of two entries the later written has the higher. */
   revision: z.number().int().optional(),
 })

@@ -109,6 +109,22 @@ describe('a list that is read again', () => {
     expect(changes.filter((list) => list === 'tools')).toHaveLength(1)
   })
 
+  test('is good for as long as it says then; a list that the server does not have is not', async () => {
+    let ttlMs = 5
+    const { inventory } = await create({
+      ...MODERN,
+      'tools/list': () => ({ resultType: 'complete', tools: [], ttlMs, cacheScope: 'public' }),
+      'resources/list': () => ({ resultType: 'complete', resources: [] }),
+    })
+    await inventory.load(signal)
+    const unsaid = { ttlMs: 0, cacheScope: 'private', listedAt: expect.any(Number) }
+    const tools = { ttlMs: 5, cacheScope: 'public', listedAt: expect.any(Number) }
+    expect(inventory.caching).toEqual({ tools, resources: unsaid, resourceTemplates: unsaid })
+    ttlMs = 7
+    await inventory.changed('tools')
+    expect(inventory.caching.tools).toEqual({ ...tools, ttlMs: 7 })
+  })
+
   test('of a closed connection is of no interest', async () => {
     const { inventory, warned } = await create({
       ...LEGACY,

@@ -3,7 +3,8 @@ import type { ToolFilter } from '../config/mcp-config.ts'
 import type { Logger } from '../logger.ts'
 import { type ParameterHeader, parameterHeaders } from '../requests/parameter-headers.ts'
 import { coalesce } from './coalesce.ts'
-import { listAll } from './list-all.ts'
+import { listAll, type Listing } from './list-all.ts'
+import type { ListCaching } from './list-caching.ts'
 import { Prompt, Resource, ResourceTemplate } from './listed.ts'
 import { isAllowed } from './tool-filter.ts'
 import { mustBeTask, Tool } from './tool.ts'
@@ -40,6 +41,8 @@ export class Inventory {
   prompts: ReadonlyMap<string, Prompt> = new Map()
   resources: ReadonlyMap<string, Resource> = new Map()
   resourceTemplates: ReadonlyMap<string, ResourceTemplate> = new Map()
+  /** Of the lists that the server has. */
+  caching: Readonly<Partial<Record<ListName | 'resourceTemplates', ListCaching>>> = {}
   /** Bounds the first lists together; later ones have only the time per page. */
   #startSignal: AbortSignal | undefined
 
@@ -102,7 +105,7 @@ export class Inventory {
     const { tools } = this.#connection.capabilities
     if (tools === undefined) return
     const denied = new Set<string>()
-    this.tools = await this.#list(
+    const { items, caching } = await this.#list(
       'tools/list',
       'tools',
       Tool,
@@ -118,13 +121,22 @@ export class Inventory {
         return headers.kind === 'invalid' ? headers.reason : undefined
       },
     )
+    this.tools = items
+    this.caching = { ...this.caching, tools: caching }
     this.deniedTools = denied
     this.#deps.onChange('tools')
   }
 
   async #listPrompts(): Promise<void> {
     if (this.#connection.capabilities.prompts === undefined) return
-    this.prompts = await this.#list('prompts/list', 'prompts', Prompt, ({ name }) => name)
+    const { items, caching } = await this.#list(
+      'prompts/list',
+      'prompts',
+      Prompt,
+      ({ name }) => name,
+    )
+    this.prompts = items
+    this.caching = { ...this.caching, prompts: caching }
     this.#deps.onChange('prompts')
   }
 
@@ -139,8 +151,13 @@ export class Inventory {
         ({ uriTemplate }) => uriTemplate,
       ),
     ])
-    this.resources = resources
-    this.resourceTemplates = templates
+    this.resources = resources.items
+    this.resourceTemplates = templates.items
+    this.caching = {
+      ...this.caching,
+      resources: resources.caching,
+      resourceTemplates: templates.caching,
+    }
     this.#deps.onChange('resources')
   }
 
@@ -154,7 +171,7 @@ export class Inventory {
     schema: Parameters<typeof listAll<Item>>[2]['schema'],
     keyOf: (item: Item) => string,
     refuse?: (item: Item) => string | undefined,
-  ): Promise<ReadonlyMap<string, Item>> {
+  ): Promise<Listing<Item>> {
     const { timeoutMs } = this.#options
     const signal =
       this.#startSignal === undefined

@@ -4,17 +4,17 @@ import * as z from 'zod'
 import { LEGACY, MemoryEndpoint, SILENCE } from '../../test/fixtures/memory-endpoint.ts'
 import { Connection } from '../connection/connection.ts'
 import { silentLogger } from '../logger.ts'
-import { listAll, type ListAllOptions } from './list-all.ts'
+import { listAll, type ListAllOptions, type Listing } from './list-all.ts'
 
 const Item = z.looseObject({ name: z.string() })
 type Item = z.infer<typeof Item>
 
 /** Lists from a server that answers so; `warned` gets what was left out. */
-async function list(
+async function listing(
   answer: (cursor: unknown) => unknown,
   options: Partial<ListAllOptions<Item>> = {},
   warned: object[] = [],
-): Promise<string[]> {
+): Promise<Listing<Item>> {
   const endpoint = new MemoryEndpoint({ ...LEGACY, 'items/list': ({ cursor }) => answer(cursor) })
   const connection = await Connection.open(endpoint, {
     clientInfo: { name: 'test', version: '1.0.0' },
@@ -26,7 +26,7 @@ async function list(
     prepare: () => undefined,
   })
   const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) }
-  const items = await listAll(connection, logger, {
+  return listAll(connection, logger, {
     method: 'items/list',
     field: 'items',
     schema: Item,
@@ -35,6 +35,10 @@ async function list(
     timeoutMs: 1000,
     ...options,
   })
+}
+
+async function list(...how: Parameters<typeof listing>): Promise<string[]> {
+  const { items } = await listing(...how)
   return [...items.keys()]
 }
 
@@ -81,6 +85,35 @@ describe('a list', () => {
     await expect(list(() => ({ items: [], nextCursor: 'again' }))).rejects.toThrow(
       'the list of items has more than 1000 pages',
     )
+  })
+
+  test.each([
+    [
+      'what all its pages say',
+      { ttlMs: 9, cacheScope: 'public' },
+      { ttlMs: 9, cacheScope: 'public' },
+    ],
+    [
+      'the least that they say',
+      { ttlMs: 3, cacheScope: 'private' },
+      { ttlMs: 3, cacheScope: 'private' },
+    ],
+    ['nothing when one says nothing', {}, { ttlMs: 0, cacheScope: 'private' }],
+    ['nothing for nonsense', { ttlMs: 1.5, cacheScope: 7 }, { ttlMs: 0, cacheScope: 'private' }],
+    [
+      'nothing for less than that',
+      { ttlMs: -1, cacheScope: 'public' },
+      { ttlMs: 0, cacheScope: 'public' },
+    ],
+  ])('is good for %s', async (_, said, expected) => {
+    const before = Date.now()
+    const { caching } = await listing((cursor) => {
+      if (cursor === undefined)
+        return { items: [], nextCursor: 'b', ttlMs: 9, cacheScope: 'public' }
+      return { items: [], ...said }
+    })
+    expect(caching).toEqual({ ...expected, listedAt: expect.any(Number) })
+    expect(caching.listedAt).toBeGreaterThanOrEqual(before)
   })
 
   test('ends with the signal, or with the time for one page', async () => {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Connection } from '../connection/connection.ts'
 import { RpcError } from '../connection/rpc.ts'
 import type { Logger } from '../logger.ts'
+import { type ListCaching, strictest } from './list-caching.ts'
 
 /** A list that goes on longer than this does not end. */
 const MAX_PAGES = 1000
@@ -23,6 +24,11 @@ export interface ListAllOptions<Item> {
   readonly timeoutMs: number
 }
 
+export interface Listing<Item> {
+  readonly items: ReadonlyMap<string, Item>
+  readonly caching: ListCaching
+}
+
 /**
  * All items of one of a server's lists, over all pages. A description that is not one, or has a
  * name already taken, is left out with a warning: it must not cost the server its other items.
@@ -31,14 +37,18 @@ export async function listAll<Item>(
   connection: Connection,
   logger: Logger,
   options: ListAllOptions<Item>,
-): Promise<ReadonlyMap<string, Item>> {
+): Promise<Listing<Item>> {
   const { method, field, schema, keyOf, refuse, signal, timeoutMs } = options
+  const listedAt = Date.now()
   const items = new Map<string, Item>()
+  const pages: object[] = []
   let cursor: string | undefined
-  for (let page = 0; page < MAX_PAGES; page += 1) {
+  while (pages.length < MAX_PAGES) {
     const params = cursor === undefined ? {} : { cursor }
     const answer = await connection.request(method, params, { signal, timeoutMs }).catch(asEmpty)
-    const { [field]: listed, nextCursor } = Page.parse(answer)
+    const page = Page.parse(answer)
+    const { [field]: listed, nextCursor } = page
+    pages.push(page)
     for (const item of Array.isArray(listed) ? listed : []) {
       const parsed = schema.safeParse(item)
       if (!parsed.success) {
@@ -54,7 +64,7 @@ export async function listAll<Item>(
       else logger.warn({ list: field, item: key, reason }, `left out: ${reason}`)
     }
     cursor = nextCursor
-    if (cursor === undefined) return items
+    if (cursor === undefined) return { items, caching: strictest(pages, listedAt) }
   }
   throw new Error(`the list of ${field} has more than ${MAX_PAGES} pages`)
 }

@@ -2,6 +2,8 @@ import type { Implementation, ProtocolEra, ServerCapabilities } from '@modelcont
 
 import type { ServerConfig } from '../config/mcp-config.ts'
 import type { McpHostError } from '../errors/mcp-host-error.ts'
+import type { ListName } from '../inventory/inventory.ts'
+import type { ListCaching } from '../inventory/list-caching.ts'
 import type { Prompt, Resource, ResourceTemplate } from '../inventory/listed.ts'
 import type { Tool } from '../inventory/tool.ts'
 import type { ServerState } from './server-state.ts'
@@ -30,4 +32,6 @@ export interface ServerSnapshot {
   readonly prompts: readonly Prompt[]
   readonly resources: readonly Resource[]
   readonly resourceTemplates: readonly ResourceTemplate[]
+  /** For how long and for whom its lists are good. */
+  readonly caching?: Readonly<Partial<Record<ListName | 'resourceTemplates', ListCaching>>>
 }

@@ -140,6 +140,7 @@ export class Server {
         capabilities: connection?.capabilities,
         instructions: connection?.instructions,
         pid: this.#state === 'shutdown' ? undefined : pid,
+        caching: inventory?.caching,
       }),
       tools: [...(inventory?.tools.values() ?? [])],
       prompts: [...(inventory?.prompts.values() ?? [])],

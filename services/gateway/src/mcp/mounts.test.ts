@@ -1,6 +1,6 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { catalogKey } from '@mcp-host/contracts'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { Mounts } from './mounts.ts'
 
 let entries: Map<string, CatalogEntry>
@@ -143,4 +143,24 @@ test('500 tools of 50 servers are listed at once', () => {
   expect(mounts.all().offer.page('tools', undefined)).toBe(
     mounts.all().offer.page('tools', undefined),
   )
+})
+
+test.each<[string, Partial<ServerEntry>, number]>([
+  [
+    'whose changes are heard is as good as when it was read',
+    { capabilities: { tools: { listChanged: true } } },
+    60_000,
+  ],
+  ['of which nobody hears is good for what is left of its time', {}, 20_000],
+  [
+    'of a process for each client is so, too',
+    { capabilities: { tools: { listChanged: true } }, scope: 'session' },
+    20_000,
+  ],
+])('a list %s', (_, more, ttlMs) => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 100_000 })
+  const caching = { tools: { ttlMs: 60_000, cacheScope: 'public', listedAt: 60_000 } } as const
+  put(server('a', ['x'], { caching, ...more }))
+  expect(mounts.all().offer.caching('tools')).toEqual({ ttlMs, cacheScope: 'public' })
+  vi.useRealTimers()
 })

@@ -7,6 +7,7 @@ import type { Bundle } from './core/bundle.ts'
 import { bundleOffer } from './core/bundle.ts'
 import type { Mount } from './core/mount.ts'
 import { Offer } from './core/offer.ts'
+import { isObject } from './core/rpc.ts'
 
 /** What a server listed last counts for so long after it went away: it may only be on its way to another supervisor. */
 const REMEMBERED_MS = 60_000
@@ -123,5 +124,23 @@ function toOffering({ server, scope, ...entry }: ServerEntry): Offering {
   const { tools, prompts = [], resources = [], resourceTemplates = [] } = entry
   const { capabilities, instructions } = entry
   const isOwn = scope === 'session'
-  return { server, isOwn, capabilities, instructions, tools, prompts, resources, resourceTemplates }
+  const lists = { tools, prompts, resources, resourceTemplates }
+  return { server, isOwn, capabilities, instructions, ...lists, caching: cachingOf(entry, isOwn) }
+}
+
+/** Who has a process for each client has been asked once; nobody hears what would be said later. */
+function cachingOf(
+  { capabilities, caching }: Pick<ServerEntry, 'capabilities' | 'caching'>,
+  isOwn: boolean,
+): NonNullable<Offering['caching']> {
+  const isHeard = (list: string): boolean => {
+    const capability = capabilities?.[list === 'resourceTemplates' ? 'resources' : list]
+    return !isOwn && isObject(capability) && capability['listChanged'] === true
+  }
+  const lists = Object.entries(caching ?? {}).map(([list, each]) => {
+    if (each === undefined || !isHeard(list)) return [list, each]
+    const { listedAt: _, ...said } = each
+    return [list, said]
+  })
+  return Object.fromEntries(lists)
 }

@@ -1,6 +1,6 @@
 import type { McpClient, ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { Tell } from '../pass/client-questions.ts'
+import type { TellAnswer } from '../pass/unheard-answers.ts'
 import { CAPABILITIES_KEY, isObject } from '../pass/eras.ts'
 import type { Answer } from '../pass/pass-request.ts'
 import type { PassedQuestion } from '../pass/passed-requests.ts'
@@ -42,7 +42,7 @@ export class ClientProcesses {
   }
 
   /** Takes a request from the queue. Throws `unavailable` when the client has its process elsewhere. */
-  async pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
+  async pass(question: PassedQuestion, tell: TellAnswer): Promise<Answer> {
     const { client } = question.head
     if (client === undefined) return this.#lease(question, tell)
     const use = await this.#place(sessionOf(client))
@@ -57,7 +57,7 @@ export class ClientProcesses {
     return this.#processes.restart()
   }
 
-  async #lease(question: PassedQuestion, tell: Tell): Promise<Answer> {
+  async #lease(question: PassedQuestion, tell: TellAnswer): Promise<Answer> {
     const capabilities = capabilitiesIn(question)
     const kind = JSON.stringify(capabilities)
     this.#forgetEnded()

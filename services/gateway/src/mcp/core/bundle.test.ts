@@ -72,3 +72,17 @@ test('prompts and resources can be left out', () => {
   expect(listed({ servers }, 'resources')).toEqual([])
   expect(listed({ servers: { files: {} } }, 'resources')).toHaveLength(1)
 })
+
+test('what is left out makes the lists of others no older', () => {
+  const open = { ttlMs: 9, cacheScope: 'public' } as const
+  const unsaid = { ttlMs: 0, cacheScope: 'private' } as const
+  const [files, web] = offerings as [Offering, Offering]
+  const known = [
+    { ...files, caching: { tools: open, prompts: open } },
+    { ...web, caching: { tools: open, prompts: unsaid } },
+  ]
+  const cachings = (bundle: Bundle) =>
+    (['tools', 'prompts'] as const).map((list) => bundleOffer(bundle, known).caching(list))
+  expect(cachings({})).toEqual([open, unsaid])
+  expect(cachings({ servers: { files: {}, web: { prompts: false } } })).toEqual([open, open])
+})

@@ -71,5 +71,11 @@ function partOf(offering: Offering, wanted: BundledServer): Offering {
     }),
     ...(prompts ? {} : { prompts: [] }),
     ...(resources ? {} : { resources: [], resourceTemplates: [] }),
+    // What is not listed makes no list older.
+    caching: {
+      ...offering.caching,
+      ...(prompts ? {} : { prompts: undefined }),
+      ...(resources ? {} : { resources: undefined, resourceTemplates: undefined }),
+    },
   }
 }

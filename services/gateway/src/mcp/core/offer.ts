@@ -1,5 +1,7 @@
 import type { ParameterHeader, ResourceLists } from 'mcp-host/routing'
 import { findResource, parameterHeaders } from 'mcp-host/routing'
+import type { Caching, ServerCaching } from './list-caching.ts'
+import { cachingsOf, together } from './list-caching.ts'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
 import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
@@ -16,6 +18,8 @@ export interface Offering {
   readonly prompts: readonly Named[]
   readonly resources: readonly (Params & { readonly uri: string })[]
   readonly resourceTemplates: readonly (Params & { readonly uriTemplate: string })[]
+  /** Of the lists that it has. */
+  readonly caching?: Readonly<Partial<Record<ListName, ServerCaching | undefined>>>
 }
 
 type Named = Params & { readonly name: string }
@@ -45,6 +49,7 @@ export class Offer {
   readonly #tools = new Map<string, Place>()
   readonly #prompts = new Map<string, Place>()
   readonly #lists: Readonly<Record<ListName, readonly Params[]>>
+  readonly #cachings = new Map<ListName, readonly ServerCaching[]>()
   #resources: readonly ResourceLists[] | undefined
   /** Pages as JSON: they are asked for far more often than they change. */
   readonly #pages = new Map<string, string>()
@@ -161,6 +166,13 @@ export class Offer {
   text(list: ListName): string {
     this.#texts.set(list, this.#texts.get(list) ?? JSON.stringify(this.#lists[list]))
     return this.#texts.get(list) ?? ''
+  }
+
+  /** For how long and for whom a list is good from now on. */
+  caching(list: ListName): Caching {
+    const known = this.#cachings.get(list) ?? cachingsOf(list, this.offerings)
+    this.#cachings.set(list, known)
+    return together(known, Date.now())
   }
 
   /**

@@ -18,7 +18,7 @@ const LISTS: ReadonlyMap<string, ListName> = new Map([
   ['resources/templates/list', 'resourceTemplates'],
 ])
 
-/** What we say changes when a server does, which nobody can foretell. */
+/** What all servers together can do changes when one does, which nobody can foretell. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' }
 
 /** What we answer ourselves, as JSON. Throws `RpcFault`. */
@@ -61,7 +61,7 @@ function answerList(
     throw new RpcFault(RpcCode.invalidParams, 'cursor: leads nowhere; begin without one')
   }
   if (era === 'legacy') return `{${page}}`
-  return `${modernResult(FRESH, serverInfo).slice(0, -1)},${page}}`
+  return `${modernResult(offer.caching(list), serverInfo).slice(0, -1)},${page}}`
 }
 
 function about(offer: Offer): object {
