@@ -102,14 +102,13 @@ async function call(
   url: string,
   name: string,
   text: string,
-  signal?: AbortSignal,
+  { headers = {}, _meta = {} }: { readonly headers?: object; readonly _meta?: object } = {},
 ): Promise<Response> {
-  const params = { name, arguments: { text } }
+  const params = { name, arguments: { text }, _meta }
   return fetch(`${url}/mcp`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    ...(signal === undefined ? {} : { signal }),
   })
 }
 
@@ -125,6 +124,34 @@ test('requests go to either gateway in turn: none keeps anything', async () => {
     const response = await call(url, 'test__echo', `turn ${index}`)
     expect(await response.text()).toContain(`turn ${index}`)
   }
+})
+
+test('a call is part of its caller’s trace at its server', async () => {
+  const [ours, theirs] = ['a', 'b'].map((digit) => `00-${digit.repeat(32)}-${'c'.repeat(16)}-01`)
+  const header = { headers: { traceparent: ours } }
+  await call(stack.url, 'test__echo', 'header', header)
+  await call(stack.url, 'test__echo', 'meta', { ...header, _meta: { traceparent: theirs } })
+  await call(stack.url, 'test__echo', 'none')
+  const journal = await stack.journal()
+  const traces = ['header', 'meta', 'none'].map(
+    (text) =>
+      journal.find((entry) => (entry.arguments as { text: string }).text === text)?.traceparent,
+  )
+  expect(traces).toEqual([
+    ours,
+    theirs,
+    expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/),
+  ])
+})
+
+test('a large answer is compressed for who accepts it, and a small one is not', async () => {
+  const encodings = ['test__large', 'test__echo'].map(async (name) => {
+    const { headers } = await call(stack.url, name, 'hi', {
+      headers: { 'accept-encoding': 'gzip' },
+    })
+    return headers.get('content-encoding')
+  })
+  expect(await Promise.all(encodings)).toEqual(['gzip', null])
 })
 
 test('a list may be kept for as long as all its servers say', async () => {

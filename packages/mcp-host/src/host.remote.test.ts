@@ -121,6 +121,30 @@ describe('an HTTP answer', () => {
   })
 })
 
+test('the trace of a request is in its headers, too, when it is one', async () => {
+  const seen: unknown[] = []
+  const server = await HttpServer.open({
+    ...LEGACY,
+    ...tools('say'),
+    'tools/call': ({ _meta }, { response }) => {
+      const { traceparent } = (_meta ?? {}) as { readonly traceparent?: string }
+      seen.push([traceparent, response.req.headers['traceparent']])
+      return text('fine')
+    },
+  })
+  const stage = await connect(server)
+  const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  for (const traceparent of [trace, 'a\nb']) {
+    await stage.host.callTool('it.say', {}, { meta: { traceparent } })
+  }
+  await stage.host.callTool('it.say')
+  expect(seen).toEqual([
+    [trace, trace],
+    ['a\nb', undefined],
+    [undefined, undefined],
+  ])
+})
+
 test('arguments that are no JSON are refused, and cost the server nothing', async () => {
   const server = await HttpServer.open({
     ...LEGACY,

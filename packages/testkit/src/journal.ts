@@ -6,6 +6,8 @@ export interface JournalEntry {
   readonly arguments: unknown
   /** Of the server's process. */
   readonly pid: number
+  /** The trace that it is part of. */
+  readonly traceparent?: string
 }
 
 /** The calls that `toolServer` programs have noted in a file, in order. */

@@ -211,13 +211,14 @@ export class RequestPath {
       ...(request.tool === undefined ? {} : { tool: request.tool }),
     }
     let params = meta === undefined ? request.params : { ...request.params, _meta: meta }
+    const headers = live.connection.hasHeaders ? traced(request.headers, meta) : request.headers
     const limits = this.#limits(options)
     const endsAt = performance.now() + limits.maxTimeoutMs
     for (let round = 0; ; round += 1) {
       const { onProgress } = options
       // What the first rounds took is missing to the last.
       const maxTimeoutMs = round === 0 ? limits.maxTimeoutMs : endsAt - performance.now()
-      const sending = { ...limits, maxTimeoutMs, signal, onProgress, headers: request.headers }
+      const sending = { ...limits, maxTimeoutMs, signal, onProgress, headers }
       const send = (to: Live): Promise<unknown> =>
         to.during(call, () => to.connection.request(request.method, params, sending))
       const result = await send(live).catch(async (error: unknown) => {
@@ -320,6 +321,18 @@ function asksForInput(result: unknown, { era }: Connection): result is InputRequ
     'resultType' in result &&
     result.resultType === 'input_required'
   )
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** What stands between us and the server reads the trace of a request in its headers. */
+function traced(
+  headers: PathRequest['headers'],
+  meta: RequestOptions['meta'],
+): PathRequest['headers'] {
+  const traceparent = meta?.['traceparent']
+  if (typeof traceparent !== 'string' || !TRACEPARENT.test(traceparent)) return headers
+  return { ...headers, traceparent }
 }
 
 /** `faulty`: it answers, but says itself that something in it is broken. */

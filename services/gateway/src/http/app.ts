@@ -20,6 +20,7 @@ import type { ModelList } from '../capabilities.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { addFileRoutes } from './file-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { compressAnswers } from './compress-answers.ts'
 import { replyError } from './error-reply.ts'
 import { describeRoutes } from './openapi.ts'
 import { addModelRoutes } from './model-routes.ts'
@@ -121,6 +122,7 @@ export async function buildApp(
     }
     return allowOrigin(request, reply)
   })
+  compressAnswers(app)
   app.setErrorHandler((error, request, reply) => {
     const status = clientFault(error)
     if (status !== undefined) return replyError(reply, invalid(error, status), status)

@@ -1,0 +1,74 @@
+import type { InputType } from 'node:zlib'
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+/** Less is a few packets in any case. */
+const MIN_BYTES = 8 * 1024
+
+type Done = (error: Error | null, compressed: Buffer) => void
+
+/**
+ * The best first, at their quickest: 226 KB of tools take a thread 0.4 to 0.7 ms and become 20 to 26 KB. To look for
+ * what was compressed before would take the event loop 0.2 ms.
+ */
+const ENCODINGS: ReadonlyMap<string, (body: InputType, done: Done) => void> = new Map([
+  [
+    'zstd',
+    (body, done) =>
+      zstdCompress(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, done),
+  ],
+  [
+    'br',
+    (body, done) => brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }, done),
+  ],
+  ['gzip', (body, done) => gzip(body, { level: 1 }, done)],
+])
+
+/** Compresses large JSON for whoever accepts it. Small answers and streams go as they are, without a detour. */
+export function compressAnswers(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!isLarge(payload) || !isPlainJson(reply)) return done(null, payload)
+    reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept-Encoding'].flat().join(', '))
+    const encoding = preferred(request.headers['accept-encoding'])
+    const compress = encoding === undefined ? undefined : ENCODINGS.get(encoding)
+    if (compress === undefined) return done(null, payload)
+    compress(payload, (error, compressed) => {
+      // It is as good as it is.
+      if (error !== null) return done(null, payload)
+      reply.header('content-encoding', encoding)
+      const tag = reply.getHeader('etag')
+      // It is the same, but not to the byte.
+      if (typeof tag === 'string' && tag.startsWith('"')) reply.header('etag', `W/${tag}`)
+      done(null, compressed)
+    })
+  })
+}
+
+function isLarge(payload: unknown): payload is string | Uint8Array {
+  const isWhole = typeof payload === 'string' || payload instanceof Uint8Array
+  return isWhole && payload.length >= MIN_BYTES
+}
+
+function isPlainJson(reply: FastifyReply): boolean {
+  const type = reply.getHeader('content-type')
+  const isJson = typeof type === 'string' && /^application\/json\b/.test(type)
+  return isJson && !reply.hasHeader('content-encoding')
+}
+
+/** What a client likes best of what we can do; of what it likes as much, the best. */
+function preferred(header: string | string[] = ''): string | undefined {
+  const likings = new Map(
+    String(header)
+      .split(',')
+      .map((each) => {
+        const [name = '', ...parameters] = each.toLowerCase().split(';')
+        const weight = parameters.map((one) => /^\s*q=([\d.]+)\s*$/.exec(one)?.[1]).find(Boolean)
+        return [name.trim(), Number(weight ?? 1)] as const
+      }),
+  )
+  const liked = ENCODINGS.keys()
+    .map((name) => ({ name, liking: likings.get(name) ?? 0 }))
+    .filter(({ liking }) => liking > 0)
+    .toArray()
+  return liked.toSorted((one, other) => other.liking - one.liking)[0]?.name
+}
