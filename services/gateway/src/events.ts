@@ -7,6 +7,9 @@ export interface GatewayEvents {
   messageAccepted(): void
   cancelAccepted(): void
   firstText(seconds: number): void
+  mcpSocketOpened(): void
+  mcpSocketClosed(): void
+  mcpMessage(direction: 'in' | 'out'): void
 }
 
 /** What the gateways count. */
@@ -33,11 +36,25 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   })
+  const mcpSockets = new Gauge({
+    name: 'mcp_host_mcp_sockets_connected',
+    help: 'Sockets of MCP clients that are open',
+    registers,
+  })
+  const mcpMessages = new Counter({
+    name: 'mcp_host_mcp_socket_messages_total',
+    help: 'Messages that came from and went to MCP clients over sockets',
+    labelNames: ['direction'],
+    registers,
+  })
   return {
     socketOpened: () => sockets.inc(),
     socketClosed: () => sockets.dec(),
     messageAccepted: () => messages.inc(),
     cancelAccepted: () => cancels.inc(),
     firstText: (seconds) => firstText.observe(seconds),
+    mcpSocketOpened: () => mcpSockets.inc(),
+    mcpSocketClosed: () => mcpSockets.dec(),
+    mcpMessage: (direction) => mcpMessages.inc({ direction }),
   }
 }

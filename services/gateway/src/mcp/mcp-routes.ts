@@ -10,6 +10,7 @@ import { McpEndpoint } from './core/endpoint.ts'
 import type { Mount } from './core/mount.ts'
 import { RpcCode } from './core/rpc.ts'
 import type { Upstream } from './core/upstream.ts'
+import type { McpSocketEvents } from './mcp-socket.ts'
 import { serveMcpSocket } from './mcp-socket.ts'
 import type { Mounts } from './mounts.ts'
 
@@ -21,6 +22,7 @@ export interface McpRoutesDeps {
   readonly passing: UnderWay
   /** Aborts when no more is taken. */
   readonly draining: AbortSignal
+  readonly events: McpSocketEvents
 }
 
 /** Larger requests do not fit into a message of the bus. */
@@ -29,7 +31,7 @@ export const MAX_BODY_BYTES = 768 * 1024
 /** The whole catalog, and each server, as one MCP server over Streamable HTTP and WebSocket. */
 export async function addMcpRoutes(
   app: FastifyInstance,
-  { mounts, upstream, clients, passing, draining }: McpRoutesDeps,
+  { mounts, upstream, clients, passing, draining, events }: McpRoutesDeps,
   settings: Pick<GatewayConfig, 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<void> {
   const serverInfo = { name: 'mcp-host', version: '0.1.0' }
@@ -60,7 +62,7 @@ export async function addMcpRoutes(
   function converse(socket: WebSocket, mount: Mount | undefined): void {
     if (mount === undefined) return socket.close(1008, NO_SERVER)
     const passed = passing.begin()
-    const over = serveMcpSocket({ endpoint, mount, draining }, socket, settings)
+    const over = serveMcpSocket({ endpoint, mount, draining, events }, socket, settings)
     void over.finally(() => passed[Symbol.dispose]())
   }
 

@@ -1,6 +1,8 @@
 import { EventEmitter, once } from 'node:events'
+import { Registry } from 'prom-client'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { WebSocket } from 'ws'
+import { gatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../maintenance.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from './core/endpoint.ts'
@@ -50,10 +52,12 @@ class FakeSocket extends EventEmitter {
 
 let socket: FakeSocket
 let draining: AbortController
+let metrics: Registry
 let answer: () => Promise<Passed> | Passed
 beforeEach(() => {
   socket = new FakeSocket()
   draining = new AbortController()
+  metrics = new Registry()
   answer = () => ({ type: 'result', json: bytes.encode('{}') })
 })
 
@@ -73,7 +77,8 @@ function serve(heartbeatMs = 60_000): Promise<void> {
       listen: () => nothing,
     },
   })
-  const deps = { endpoint, mount, draining: draining.signal }
+  const events = gatewayEvents(metrics)
+  const deps = { endpoint, mount, draining: draining.signal, events }
   return serveMcpSocket(deps, socket as unknown as WebSocket, { heartbeatMs })
 }
 
@@ -173,4 +178,28 @@ test('a socket that has gone silent is dropped', async () => {
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('it counts open sockets, and messages in both directions', async () => {
+  const over = serve()
+  const sent = once(socket, 'sent')
+  socket.ask(1, 'tools/list')
+  socket.emit(
+    'message',
+    Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}'),
+    false,
+  )
+  await sent
+  const figures = async (): Promise<string[]> =>
+    (await metrics.metrics()).split('\n').filter((line) => line.startsWith('mcp_host_mcp_'))
+  const messages = [
+    'mcp_host_mcp_socket_messages_total{direction="in"} 2',
+    'mcp_host_mcp_socket_messages_total{direction="out"} 1',
+  ]
+  await vi.waitFor(async () =>
+    expect(await figures()).toEqual(['mcp_host_mcp_sockets_connected 1', ...messages]),
+  )
+  socket.emit('close')
+  await over
+  expect(await figures()).toEqual(['mcp_host_mcp_sockets_connected 0', ...messages])
 })

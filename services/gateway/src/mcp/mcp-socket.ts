@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../maintenance.ts'
 import { startHeartbeat } from '../socket/heartbeat.ts'
 import type { ConversationDeps } from './core/conversation.ts'
@@ -7,7 +8,13 @@ import { Conversation } from './core/conversation.ts'
 export interface McpSocketDeps extends Pick<ConversationDeps, 'endpoint' | 'mount'> {
   /** Aborts when no more is taken. */
   readonly draining: AbortSignal
+  readonly events: McpSocketEvents
 }
+
+export type McpSocketEvents = Pick<
+  GatewayEvents,
+  'mcpSocketOpened' | 'mcpSocketClosed' | 'mcpMessage'
+>
 
 /** The name of MCP among what may be spoken over a WebSocket. */
 export const SUBPROTOCOL = 'mcp'
@@ -18,7 +25,7 @@ const CLOSE_LIMIT_MS = 1_000
 
 /** The life of one socket: MCP, one message to a frame. Resolves when it, and its session, are over. */
 export async function serveMcpSocket(
-  { endpoint, mount, draining }: McpSocketDeps,
+  { endpoint, mount, draining, events }: McpSocketDeps,
   socket: WebSocket,
   { heartbeatMs }: { heartbeatMs: number },
 ): Promise<void> {
@@ -26,6 +33,8 @@ export async function serveMcpSocket(
   // A broken connection also closes; there is nothing else to do about it.
   socket.on('error', () => undefined)
   using stack = new DisposableStack()
+  events.mcpSocketOpened()
+  stack.defer(() => events.mcpSocketClosed())
   stack.defer(startHeartbeat(socket, heartbeatMs))
   /** Of the largest message that may still wait. */
   let largest = 0
@@ -40,6 +49,7 @@ export async function serveMcpSocket(
       if (waiting - largest > MAX_WAITING_BYTES) return socket.close(1013, 'messages are not read')
       largest = Math.max(largest, message.length)
       socket.send(message, { binary: false })
+      events.mcpMessage('out')
     },
   })
   const closeOnceIdle = (): void => {
@@ -49,7 +59,10 @@ export async function serveMcpSocket(
     stack.defer(() => clearTimeout(late))
   }
   // The socket hands out whole frames. Binary ones are no other than text here.
-  socket.on('message', (data) => void conversation.take(data as Buffer).finally(closeOnceIdle))
+  socket.on('message', (data) => {
+    events.mcpMessage('in')
+    void conversation.take(data as Buffer).finally(closeOnceIdle)
+  })
   draining.addEventListener('abort', closeOnceIdle)
   stack.defer(() => draining.removeEventListener('abort', closeOnceIdle))
   closeOnceIdle()
