@@ -1,5 +1,6 @@
 import {
   type JSONRPCMessage,
+  SdkError,
   SdkErrorCode,
   SdkHttpError,
   type TransportSendOptions,
@@ -15,6 +16,7 @@ import {
   RpcTimeout,
   RpcUnsendable,
 } from './rpc.ts'
+import { UnsentError } from '../transport/unsent-error.ts'
 
 interface Sent {
   readonly message: JSONRPCMessage
@@ -147,6 +149,22 @@ describe('a request', () => {
       create({ send: http(404, body) }).request('a', {}, { timeoutMs: 10 }),
     )
     expect(failed).toBeInstanceOf(RpcSendError)
+  })
+
+  const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+  const reset = Object.assign(new Error('read'), { code: 'ECONNRESET' })
+  const fails = (cause: unknown) => () => Promise.reject(cause)
+  test.each<[string, RpcOptions['send'], boolean]>([
+    ['a transport that says so', fails(new UnsentError('closed')), false],
+    ['no stream yet', fails(new SdkError(SdkErrorCode.NotConnected, 'Not connected')), false],
+    ['no connection', fails(new TypeError('fetch failed', { cause: refused })), false],
+    ['a request that is refused', http(429, 'slow down'), false],
+    ['a broken connection', fails(new TypeError('fetch failed', { cause: reset })), true],
+    ['a server or a proxy at fault', http(503, 'no'), true],
+    ['what nobody knows', fails('gone'), true],
+  ])('with %s, tells whether it may have begun', async (_title, send, mayHaveBegun) => {
+    const failed = await settled(create({ send }).request('a', {}, { timeoutMs: 10 }))
+    expect(failed).toMatchObject({ name: 'RpcSendError', mayHaveBegun })
   })
 
   test('waits for nothing once the connection is closed', async () => {

@@ -1,6 +1,7 @@
 import {
   type JSONRPCMessage,
   type Progress,
+  SdkErrorCode,
   SdkHttpError,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client'
@@ -8,6 +9,7 @@ import * as z from 'zod'
 
 import { MAX_TIMER_MS } from '../policies/time-limit.ts'
 import { SlotMap } from '../slot-map.ts'
+import { UnsentError } from '../transport/unsent-error.ts'
 
 /** Where our request ids begin; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
@@ -42,9 +44,19 @@ export class RpcClosed extends Error {
   override readonly name = 'RpcClosed'
 }
 
-/** The request could not be handed to the server. */
+/** The request could not be handed to the server, as far as is known. */
 export class RpcSendError extends Error {
   override readonly name = 'RpcSendError'
+  /** Whether the server may have it all the same. */
+  readonly mayHaveBegun: boolean
+
+  constructor(
+    message: string,
+    { cause, mayHaveBegun = !isSurelyUndone(cause) }: { cause: unknown; mayHaveBegun?: boolean },
+  ) {
+    super(message, { cause })
+    this.mayHaveBegun = mayHaveBegun
+  }
 }
 
 /** The parameters cannot be written as JSON; nothing was sent. */
@@ -266,6 +278,28 @@ function toSendError(cause: unknown, message: JSONRPCMessage): Error {
   const body = typeof text === 'string' ? parseErrorBody(text) : undefined
   if (body !== undefined && body.code !== SESSION_NOT_FOUND) return new RpcError(body)
   return new RpcSendError(reason, { cause })
+}
+
+/** Codes of what fails before there is a connection. */
+const UNREACHED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  SdkErrorCode.NotConnected,
+])
+
+/** It never went out, or came back as one that the server does not take. */
+function isSurelyUndone(cause: unknown): boolean {
+  if (cause instanceof SdkHttpError) {
+    const { status } = cause.data
+    return status >= 400 && status < 500
+  }
+  if (!(cause instanceof Error)) return false
+  const isUnreached = 'code' in cause && UNREACHED.has(cause.code)
+  return isUnreached || cause instanceof UnsentError || isSurelyUndone(cause.cause)
 }
 
 function isSerialisable(message: JSONRPCMessage): boolean {

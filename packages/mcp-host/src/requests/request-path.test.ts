@@ -7,6 +7,7 @@ import { silentLogger } from '../logger.ts'
 import { CallMeter } from '../metrics/call-meter.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
+import { UnsentError } from '../transport/unsent-error.ts'
 import { type Live, type PathRequest, RequestPath } from './request-path.ts'
 
 interface Road {
@@ -120,6 +121,17 @@ describe('a result that asks for input', () => {
     // A state is good for one round: the second answer had none.
     expect(rounds[2]).not.toHaveProperty('requestState')
     for (const round of rounds) expect(round['_meta']).toMatchObject({ traceparent: 't' })
+  })
+
+  test('was a beginning, also when the next round cannot be sent', async () => {
+    const { path, request, endpoint } = await create(() => inputRequired(), {
+      input: () => {
+        endpoint.send = () => Promise.reject(new UnsentError('closed'))
+        return 'Ada'
+      },
+    })
+    await expect(path.run(request, {})).rejects.toMatchObject({ isOutcomeUnknown: true })
+    await expect(path.run(request, {})).rejects.toMatchObject({ isOutcomeUnknown: false })
   })
 
   test('is handed over where the caller wants it', async () => {
@@ -371,7 +383,9 @@ test('a server that cannot be written to is a trouble, and unavailable to the ca
   endpoint.send = () => Promise.reject(new Error('broken pipe'))
   await expect(path.run(request, {})).rejects.toMatchObject({
     name: 'ServerUnavailableError',
-    message: 'the server "it" cannot be reached: broken pipe',
+    message:
+      'the server "it" cannot be reached: broken pipe; whether the tool took effect is not known',
+    isOutcomeUnknown: true,
     cause: { name: 'RpcSendError' },
   })
   expect(troubles).toHaveLength(1)

@@ -11,12 +11,12 @@ import { type CallQueue, QueueFullError } from '../policies/call-queue.ts'
 import type { CircuitBreaker } from '../policies/circuit-breaker.ts'
 import { pause } from '../policies/pause.ts'
 import { timeLimit } from '../policies/time-limit.ts'
+import { UnsentError } from '../transport/unsent-error.ts'
+import { attemptsOf } from './attempts.ts'
 import type { RequestOptions } from './options.ts'
 import type { CausingCall } from './server-request.ts'
 import { toRequestError } from './to-request-error.ts'
 
-/** Attempts in all for what is safe to repeat. */
-const SAFE_ATTEMPTS = 3
 const RETRY_BACKOFF = { firstMs: 200, maxMs: 5000 }
 /** A server that asks for input this often in one request does not come to an end. */
 const MAX_INPUT_ROUNDS = 10
@@ -50,6 +50,8 @@ export interface RequestPathDeps {
   readonly onTrouble: (live: Live, error: RpcTimeout | RpcSendError) => Promise<boolean>
   /** Whether the server is ready, now or within `limitMs` because it is being restarted. */
   readonly comesBack: (limitMs: number, signal?: AbortSignal) => Promise<boolean>
+  /** Told how the server did with what was sent, unless the caller ended it. */
+  readonly onDone?: ((isWell: boolean, durationMs: number) => void) | undefined
 }
 
 export interface RequestPathOptions {
@@ -93,6 +95,11 @@ export class RequestPath {
     this.#options = options
   }
 
+  /** Requests under way, those that wait for their turn included. */
+  get inFlight(): number {
+    return this.#underWay
+  }
+
   /** Resolves once nothing is under way. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
@@ -103,9 +110,8 @@ export class RequestPath {
 
   /** The result as received. Throws errors of ours, or the reason of the signal's abort. */
   async run(request: PathRequest, options: RequestOptions): Promise<unknown> {
-    const { signal, retry: asked } = options
-    const safeAttempts = request.isSafeToRepeat ? SAFE_ATTEMPTS : 1
-    const attempts = asked === false ? 1 : (asked?.attempts ?? safeAttempts)
+    const { signal } = options
+    const attempts = attemptsOf(options, request.isSafeToRepeat)
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#once(request, options)
@@ -131,7 +137,7 @@ export class RequestPath {
     let outcome: CallOutcome = 'refused'
     let health: Health = 'unknown'
     let hasEntered = false
-    let isSent = false
+    let sentAt: number | undefined
     let isQueued = false
     try {
       this.#deps.live({ tool, requestId })
@@ -152,7 +158,7 @@ export class RequestPath {
       }
       hasEntered = true
       outcome = 'error'
-      isSent = true
+      sentAt = performance.now()
       const result = await this.#exchange(live, request, options)
       health = 'good'
       request.check(result)
@@ -165,7 +171,7 @@ export class RequestPath {
         throw new ServerUnavailableError(`${this.#name(subject)}: ${cause.message}`, context)
       }
       if (signal?.aborted === true) outcome = 'cancelled'
-      else if (isSent) health = healthOf(cause)
+      else if (sentAt !== undefined) health = healthOf(cause)
       throw toRequestError(cause, { server: this.#options.server, subject, tool, requestId })
     } finally {
       if (isQueued) this.#deps.queue.leave()
@@ -173,7 +179,11 @@ export class RequestPath {
         settle(breaker, health === 'faulty' ? 'good' : health)
         if (toolBreaker !== undefined) settle(toolBreaker, health === 'faulty' ? 'bad' : health)
       }
-      const ms = performance.now() - startedAt
+      const endedAt = performance.now()
+      if (sentAt !== undefined && outcome !== 'cancelled') {
+        this.#deps.onDone?.(health === 'good', endedAt - sentAt)
+      }
+      const ms = endedAt - startedAt
       meter.ended(outcome, ms)
       this.#underWay -= 1
       if (this.#underWay === 0) this.#idle?.()
@@ -225,6 +235,10 @@ export class RequestPath {
         const isTrouble = error instanceof RpcTimeout || error instanceof RpcSendError
         if (isTrouble && (await this.#deps.onTrouble(live, error)))
           return send(this.#deps.live(call))
+        // What came before it was begun, and is not to be begun by another.
+        if (round > 0 && error instanceof RpcSendError) {
+          throw new RpcSendError(error.message, { cause: error.cause, mayHaveBegun: true })
+        }
         // The caller knows of one limit for all rounds.
         const isLast = error instanceof RpcTimeout && error.limitMs === maxTimeoutMs
         throw isLast ? new RpcTimeout(limits.maxTimeoutMs) : error
@@ -341,6 +355,7 @@ type Health = 'good' | 'faulty' | 'bad' | 'unknown'
 /** The end of a connection says nothing of the next one: a restart must not begin with refusals. */
 function healthOf(cause: unknown): Health {
   if (cause instanceof RpcError && cause.code === INTERNAL_ERROR) return 'faulty'
+  if (cause instanceof RpcSendError && cause.cause instanceof UnsentError) return 'unknown'
   if (cause instanceof RpcTimeout || cause instanceof RpcSendError) return 'bad'
   return cause instanceof RpcClosed ? 'unknown' : 'good'
 }

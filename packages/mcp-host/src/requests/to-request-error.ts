@@ -1,4 +1,4 @@
-import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { SdkHttpError } from '@modelcontextprotocol/client'
 
 import { RpcClosed, RpcError, RpcSendError, RpcTimeout, RpcUnsendable } from '../connection/rpc.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
@@ -31,38 +31,22 @@ export function toRequestError(
   if (cause instanceof RpcUnsendable) {
     return new ValidationError(`${name}: the arguments are no JSON: ${cause.message}`, [], context)
   }
-  const isUnsent = cause instanceof RpcSendError
-  if (isUnsent || cause instanceof RpcClosed) {
-    const why = `the server "${server}" ${isUnsent ? 'cannot be reached: ' : ''}${cause.message}`
-    if (isUnsent && !mayHaveArrived(cause)) return new ServerUnavailableError(why, context)
+  const isSendError = cause instanceof RpcSendError
+  if (isSendError || cause instanceof RpcClosed) {
+    const why = `the server "${server}" ${isSendError ? 'cannot be reached: ' : ''}${cause.message}`
+    const isOutcomeUnknown = !isSendError || (cause.mayHaveBegun && !isRefusal(cause))
+    if (!isOutcomeUnknown) return new ServerUnavailableError(why, context)
     const what = tool === undefined ? 'request' : 'tool'
     const message = `${why}; whether the ${what} took effect is not known`
-    return new ServerUnavailableError(message, { ...context, isOutcomeUnknown: true })
+    return new ServerUnavailableError(message, { ...context, isOutcomeUnknown })
   }
   // Its own abort, in the words of whoever aborted, or an error of ours that says all.
   return cause
 }
 
-/** Said of connections that were never made. */
-const NOT_CONNECTED = new Set<unknown>([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
 const SERVICE_UNAVAILABLE = 503
 
-/** Over HTTP an answer that fails may follow a request that did not. */
-function mayHaveArrived({ cause }: RpcSendError): boolean {
-  if (cause instanceof SdkHttpError) {
-    const { status } = cause.data
-    return status < 400 || (status >= 500 && status !== SERVICE_UNAVAILABLE)
-  }
-  if (cause instanceof SdkError) return cause.code === SdkErrorCode.ClientHttpUnexpectedContent
-  // By which `fetch` says that it has no answer.
-  if (!(cause instanceof TypeError)) return false
-  const code = cause.cause instanceof Error && 'code' in cause.cause ? cause.cause.code : undefined
-  return !NOT_CONNECTED.has(code)
+/** A status by which servers ask to be tried again. Some proxies say so of a server that they lost in the middle. */
+function isRefusal({ cause }: RpcSendError): boolean {
+  return cause instanceof SdkHttpError && cause.data.status === SERVICE_UNAVAILABLE
 }

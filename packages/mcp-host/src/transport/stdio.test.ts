@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { Guardian } from '../process/guardian.ts'
 import { StdioTransport } from './stdio.ts'
+import { UnsentError } from './unsent-error.ts'
 
 let guardian: Guardian
 beforeEach(() => {
@@ -12,10 +14,14 @@ afterEach(() => guardian[Symbol.asyncDispose]())
 const quiet = (): void => undefined
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 
+function open(script: string): StdioTransport {
+  const program = { command: process.execPath, args: ['-e', script], cwd: '.', env: {} }
+  return new StdioTransport({ guardian, logger }, { program, graceMs: 1_000 })
+}
+
 /** What a program's output makes of it, each message by its id, and `closed` at the end. */
 async function readAll(script: string): Promise<unknown[]> {
-  const program = { command: process.execPath, args: ['-e', script], cwd: '.', env: {} }
-  const transport = new StdioTransport({ guardian, logger }, { program, graceMs: 1_000 })
+  const transport = open(script)
   const seen: unknown[] = []
   const closed = Promise.withResolvers<void>()
   Object.assign(transport, {
@@ -59,4 +65,35 @@ test('a message that cannot be handed over by its thread ends the connection', a
 test('a message beyond all measure ends the connection, what came before it is read', async () => {
   const script = `${message}; process.stdout.write([message(1), message(2, 5e6), message(3, 65 * 1024 * 1024), message(4)].map((line) => line + '\\n').join(''))`
   expect(await readAll(script)).toEqual([1, 2, 'closed'])
+})
+
+describe('what cannot be written', () => {
+  const ping = (text = ''): JSONRPCMessage => ({
+    jsonrpc: '2.0',
+    method: 'ping',
+    params: { text },
+  })
+
+  test('has surely not gone out when nobody reads any more', async () => {
+    const transport = open(`require('node:fs').closeSync(0); ${message}; console.log(message(1))`)
+    const ready = Promise.withResolvers<void>()
+    Object.assign(transport, { onmessage: () => ready.resolve() })
+    await transport.start()
+    await ready.promise
+    for (let time = 0; time < 3; time += 1) {
+      await expect(transport.send(ping())).rejects.toBeInstanceOf(UnsentError)
+    }
+    await transport.close()
+  })
+
+  test('may have gone out when it breaks off in the middle', async () => {
+    const transport = open(`setInterval(() => 0, 1e6)`)
+    await transport.start()
+    const failed = transport.send(ping('x'.repeat(8e6))).catch((error: unknown) => error)
+    await Promise.resolve()
+    process.kill(transport.pid ?? 0, 'SIGKILL')
+    expect(await failed).toBeInstanceOf(Error)
+    expect(await failed).not.toBeInstanceOf(UnsentError)
+    await transport.close()
+  })
 })

@@ -17,6 +17,7 @@ import { stopProcess } from '../stop/stop-process.ts'
 import { parseInThread } from '../thread/json.ts'
 import type { Endpoint } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
+import { UnsentError } from './unsent-error.ts'
 
 /** Large enough for any result that is of use; a server that never ends a line must not fill memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
@@ -138,7 +139,13 @@ export class StdioTransport implements Transport, Endpoint {
     const stdin = this.#process?.stdin
     if (stdin == null) throw new Error('the transport is not started')
     await new Promise<void>((resolve, reject) => {
-      stdin.write(text, (error) => (error == null ? resolve() : reject(error)))
+      const written = (error: Error | null | undefined): void => {
+        if (error == null) resolve()
+        else reject(isUnsent ? new UnsentError(error.message, { cause: error }) : error)
+      }
+      stdin.write(text, written)
+      // What fails later may be there in part, and that part may be a message.
+      const isUnsent = stdin.destroyed || stdin.errored !== null
     })
   }
 

@@ -5,6 +5,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 
+import { UnsentError } from './unsent-error.ts'
+
 /** The name of MCP among what may be spoken over a WebSocket. */
 const SUBPROTOCOL = 'mcp'
 /** How long the peer may take to agree to the end, in milliseconds. */
@@ -58,7 +60,8 @@ export class WebSocketTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#socket?.readyState !== WebSocket.OPEN) throw new Error('the WebSocket is not open')
+    if (this.#socket?.readyState !== WebSocket.OPEN)
+      throw new UnsentError('the WebSocket is not open')
     this.#socket.send(JSON.stringify(message))
   }
 
