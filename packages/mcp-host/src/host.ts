@@ -18,7 +18,6 @@ import { EventChannel, type EventOfType } from './events/event-channel.ts'
 import type { HostEvent } from './events/host-event.ts'
 import { LatestByKey } from './events/latest-by-key.ts'
 import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-options.ts'
-import { bindLogger } from './logger.ts'
 import { type HostMetrics, MetricsRegistry } from './metrics/host-metrics.ts'
 import { Guardian } from './process/guardian.ts'
 import type {
@@ -32,10 +31,10 @@ import type { ResourceIdentity } from './routing/find-resource.ts'
 import type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
 import { Router } from './routing/router.ts'
 import { SlotMap } from './slot-map.ts'
-import { ServerClient } from './server/server-client.ts'
-import { type Member, type ReloadReport, ServerGroup } from './server/server-group.ts'
+import { createMember } from './server/create-member.ts'
+import type { Member, MemberServer } from './server/member.ts'
+import { type ReloadReport, ServerGroup } from './server/server-group.ts'
 import type { ServerSnapshot } from './server/server-snapshot.ts'
-import { Server } from './server/server.ts'
 
 export interface ServerChangesOptions {
   /** Ends the iteration. */
@@ -266,7 +265,8 @@ export class MCPHost implements AsyncDisposable {
   ): Promise<GetPromptResult> {
     return this.#abortably(options, (request) => {
       const { server, name } = this.#router.findPrompt(prompt, options)
-      return this.#member(server, options).client.getPrompt(name, args, request)
+      const { client, cache } = this.#member(server, options)
+      return cache.getPrompt(name, args, options, () => client.getPrompt(name, args, request))
     })
   }
 
@@ -281,7 +281,8 @@ export class MCPHost implements AsyncDisposable {
   ): Promise<ReadResourceResult> {
     return this.#abortably(options, (request) => {
       const { server, uri } = this.#router.findResource(resource, options)
-      return this.#member(server, options).client.readResource(uri, request)
+      const { client, cache } = this.#member(server, options)
+      return cache.readResource(uri, options, () => client.readResource(uri, request))
     })
   }
 
@@ -325,7 +326,7 @@ export class MCPHost implements AsyncDisposable {
 
   /** Tells an older server that what it is answered for roots has changed. Throws `ServerUnavailableError`. */
   async rootsChanged(server: string): Promise<void> {
-    await this.#member(server, {}).server.live().connection.tellRootsChanged()
+    await this.#member(server, {}).client.rootsChanged()
   }
 
   /** How much one server, or every ready one, shall tell in its log messages. */
@@ -380,66 +381,18 @@ export class MCPHost implements AsyncDisposable {
   }
 
   #create(name: string, config: ServerConfig): Member {
-    const { env, logger, clientInfo, startTimeoutMs, startRetries, stopGraceMs } = this.#options
-    const { defaultToolTimeoutMs, maxToolTimeoutMs, maxConcurrentCalls } = this.#options
-    const emit = (event: HostEvent): void => this.#events.emit(event)
-    const server: Server = new Server(
-      {
-        guardian: this.#guardian,
-        logger,
-        env,
-        inbox: {
-          callback: (request) => this.#callback(request),
-          answered: this.#answered,
-          capabilities: this.#options.clientCapabilities,
-          onListChanged: (list) => {
-            // Until it is read again nobody knows what of it still holds.
-            if (list === 'prompts') client.forget('prompt')
-            if (list === 'resources') client.forget('resource')
-          },
-          onLog: (message) => emit({ type: 'log', ...message }),
-          onLogFailure: (error) => {
-            logger.error({ server: name, err: error }, 'the callback failed on a log message')
-          },
-          onResourceUpdated: (uri) => {
-            client.forget('resource', uri)
-            emit({ type: 'resource-updated', server: name, uri })
-          },
-          onElicitationComplete: (elicitationId) => {
-            emit({ type: 'elicitation-complete', server: name, elicitationId })
-          },
-        },
-        onListed: (list) => emit({ type: 'list-changed', server: name, list }),
-        onChange: () => this.#changed({ server }),
-        missing: () => this.#group.missing(config),
-      },
-      {
-        name,
-        config,
-        clientInfo,
-        startRetries,
-        startTimeoutMs: config.startTimeoutMs ?? startTimeoutMs,
-        stopGraceMs: config.stopGraceMs ?? stopGraceMs,
-      },
-    )
-    const client: ServerClient = new ServerClient(
-      {
-        server,
-        logger: bindLogger(logger, { server: name }),
-        metrics: this.#metrics,
-        cache: this.#cache,
-        onRefused: (tool, reason) => {
-          logger.warn({ server: name, tool, reason }, 'a call was refused')
-          emit({ type: 'security', server: name, tool, reason })
-        },
-      },
-      {
-        timeoutMs: config.timeoutMs ?? defaultToolTimeoutMs,
-        maxTimeoutMs: config.maxTimeoutMs ?? maxToolTimeoutMs,
-        maxConcurrentCalls: config.maxConcurrentCalls ?? maxConcurrentCalls,
-      },
-    )
-    return { server, client }
+    const deps = {
+      options: this.#options,
+      guardian: this.#guardian,
+      metrics: this.#metrics,
+      cache: this.#cache,
+      callback: this.#callback,
+      answered: this.#answered,
+      emit: (event: HostEvent): void => this.#events.emit(event),
+      onChange: (server: MemberServer): void => this.#changed({ server }),
+      missing: (needing: ServerConfig): readonly string[] => this.#group.missing(needing),
+    }
+    return createMember(deps, name, config)
   }
 
   /** Of a server that another has replaced, or will replace, nobody hears. */

@@ -15,13 +15,17 @@ export type {
 export { loadMcpConfig } from './config/load-mcp-config.ts'
 export type { LoadOptions } from './config/parse-mcp-config.ts'
 export type {
+  BalancePolicy,
   CommonServerConfig,
   HealthCheckConfig,
+  InstanceConfig,
   McpConfig,
+  RemoteInstance,
   RemoteServerConfig,
   ResourceLimits,
   RestartConfig,
   ServerConfig,
+  StdioInstance,
   StdioServerConfig,
   ToolFilter,
 } from './config/mcp-config.ts'
@@ -66,5 +70,5 @@ export type {
 export type { ResourceIdentity } from './routing/find-resource.ts'
 export type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
 export type { ReloadReport, StartPolicy } from './server/server-group.ts'
-export type { ServerSnapshot } from './server/server-snapshot.ts'
+export type { InstanceSnapshot, ServerSnapshot } from './server/server-snapshot.ts'
 export type { ServerState } from './server/server-state.ts'

@@ -160,6 +160,7 @@ const U = '"url": "http://a"'
 const NUL = 'must not contain a NUL character'
 const TYPES = 'must be "stdio", "http", "sse" or "websocket"'
 const REMOTE = 'is for servers of type "http", "sse" and "websocket" only'
+const INSTANCES = 'must be a whole number from 1 to 100, or a list of instances'
 const FILLED = 'once its variables are filled in'
 
 /** Faulty fields of the server `web`, all in line 2, which an editor with the JSON Schema sees too. */
@@ -234,6 +235,36 @@ export const FORMS: [name: string, fields: string, column: number, fault: string
   ['a placement', `${C}, "placement": "all"`, 41, 'placement: must be "one" or "every"'],
   ['disabled in a text', `${C}, "disabled": "no"`, 40, 'disabled: must be true or false'],
   ['one dependency', `${C}, "dependencies": "a"`, 44, 'dependencies: must be a list'],
+  ['no instance', `${C}, "instances": 0`, 41, `instances: ${INSTANCES}`],
+  ['more instances than anybody means', `${C}, "instances": 101`, 41, `instances: ${INSTANCES}`],
+  ['half an instance', `${C}, "instances": 1.5`, 41, `instances: ${INSTANCES}`],
+  ['an empty list of instances', `${U}, "instances": []`, 44, 'instances: must not be empty'],
+  ['a count of addresses', `${U}, "instances": 2`, 44, 'instances: must be a list of instances'],
+  [
+    'a misspelt field of an instance',
+    `${C}, "instances": [{}, { "wieght": 2 }]`,
+    48,
+    'instances[1].wieght: is not a known field',
+  ],
+  [
+    'an instance without a share',
+    `${U}, "instances": [{ "weight": 0 }]`,
+    57,
+    'instances[0].weight: must be more than 0',
+  ],
+  [
+    'a command of an instance',
+    `${C}, "instances": [{ ${C} }]`,
+    44,
+    'instances[0].command: is not a known field',
+  ],
+  ['addresses of instances alone', `"instances": [{ ${U} }]`, 10, 'url: is missing'],
+  [
+    'a policy of nobody',
+    `${C}, "instances": 2, "balance": "random"`,
+    55,
+    'balance: must be "round-robin", "weighted", "least-in-flight" or "health-scored"',
+  ],
 ]
 
 /** Faulty fields that only the host sees. */
@@ -275,6 +306,24 @@ export const MEANINGS: typeof FORMS = [
     `${U}, "headers": { "a": "", "A": "" }`,
     58,
     'headers.A: is there twice: upper and lower case are one in the name of a header',
+  ],
+  [
+    'an instance of another kind',
+    `${U}, "instances": [{ "url": "ws://a" }]`,
+    54,
+    'instances[0].url: must start with http:// or https://',
+  ],
+  [
+    'instances for each session',
+    `${C}, "instances": 2, "scope": "session"`,
+    41,
+    'instances: contradicts "scope": "session", with which each session has a process of its own',
+  ],
+  [
+    'nothing to spread requests over',
+    `${C}, "balance": "round-robin"`,
+    39,
+    'balance: has nothing to spread requests over',
   ],
   ['a root', `${U}, "roots": ["http://a"]`, 41, 'roots[0]: must be a folder or a file:// URI'],
   ['no file of variables', `${C}, "envFile": "none.env"`, 39, 'envFile: does not exist'],

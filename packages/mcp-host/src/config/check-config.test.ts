@@ -45,6 +45,8 @@ test('a configuration with everything in it passes', () => {
       one: { ...stdio, ...common, limits, dependencies: ['two'] },
       two: { ...http, ...common, headers: { Authorization: 'Bearer x' } },
       three: { type: 'websocket', url: 'wss://example.com', headers: {} },
+      four: { ...stdio, instances: [{ args: ['a'], env: { A: '' }, weight: 0.5 }, {}] },
+      five: { ...http, instances: [{ url: 'http://a', headers: { a: '' } }], balance: 'weighted' },
     }),
   ).toEqual([])
 })
@@ -72,6 +74,18 @@ test.each([
   ['an endless time', { web: { ...http, timeoutMs: Infinity } }, 'web.timeoutMs: must be a number'],
   ['a part of a call', { web: { ...http, maxConcurrentCalls: 1.5 } }, 'web.maxConcurrentCalls: mu'],
   ['a root', { web: { ...http, roots: ['/srv'] } }, 'web.roots[0]: must be a file:// URI'],
+  ['no instance', { web: { ...stdio, instances: 0 } }, 'web.instances: must be a whole number'],
+  [
+    'a header of an instance',
+    { web: { ...http, instances: [{}, { headers: { a: 1 } }] } },
+    'web.instances[1].headers.a: must be a string',
+  ],
+  [
+    'a process of its own and instances',
+    { web: { ...stdio, instances: 2, scope: 'session' } },
+    'web.instances: contradicts "scope"',
+  ],
+  ['a policy alone', { web: { ...http, balance: 'weighted' } }, 'web.balance: has nothing to'],
   ['a dependency', { web: { ...http, dependencies: ['x'] } }, 'web.dependencies[0]: is not the na'],
   ['itself', { web: { ...http, dependencies: ['web'] } }, 'web.dependencies[0]: is the server its'],
   ['dependencies in a text', { web: { ...http, dependencies: 'x' } }, 'web.dependencies: must be'],

@@ -2,7 +2,9 @@ import * as z from 'zod'
 
 import { type ConfigFault, ConfigurationError } from '../errors/configuration-error.ts'
 import { checkDependencies } from './check-dependencies.ts'
+import { checkInstances } from './check-instances.ts'
 import { exampleOf, findProblems } from './find-problems.ts'
+import { remoteInstances, stdioInstances } from './instance-fields.ts'
 import { fieldPath } from './json-tree.ts'
 import type {
   CommonServerConfig,
@@ -53,6 +55,7 @@ const stdio = {
     'Of the program with all that it starts.',
     { memoryBytes: 2 ** 29, cpuPercent: 100 },
   ),
+  instances: stdioInstances,
   ...common,
 } satisfies Record<keyof StdioServerConfig, z.ZodType>
 
@@ -61,6 +64,7 @@ const remote = (schemes: readonly [string, string]) =>
     type: z.enum(['http', 'sse', 'websocket']),
     url: address(schemes),
     headers,
+    instances: remoteInstances(schemes),
     ...common,
   }) satisfies Record<keyof RemoteServerConfig, z.ZodType>
 
@@ -109,11 +113,15 @@ function checkServer(server: unknown, path: string): readonly ConfigFault[] {
   const type = isType(server['type']) ? server['type'] : undefined
   const schema = type === undefined ? ANY_TYPE : SCHEMAS[type]
   const examples = entries[type ?? 'stdio']
-  return findProblems(schema, given).map(({ path: steps, message }) => ({
+  const faults = findProblems(schema, given).map(({ path: steps, message }) => ({
     path: steps.reduce<string>(fieldPath, path),
     message,
     remedy: exampleOf(schema, steps[0]) ?? exampleOf(examples, steps[0]) ?? 'Remove it.',
   }))
+  const fault = checkInstances(given)
+  if (fault === undefined) return faults
+  const { field, ...said } = fault
+  return [...faults, { path: fieldPath(path, field), ...said }]
 }
 
 function isType(type: unknown): type is ServerConfig['type'] {

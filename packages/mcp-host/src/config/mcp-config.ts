@@ -17,6 +17,15 @@ export interface StdioServerConfig extends CommonServerConfig {
   readonly cwd: string
   /** Of the process with all that it starts; enforced on Linux. */
   readonly limits?: ResourceLimits
+  /** So many processes share the requests, or these, each with what differs. */
+  readonly instances?: number | readonly StdioInstance[]
+}
+
+export interface StdioInstance extends InstanceConfig {
+  /** In the place of the server's. */
+  readonly args?: readonly string[]
+  /** Beside the server's; wins where both have a variable. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A server that runs elsewhere: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
@@ -26,7 +35,27 @@ export interface RemoteServerConfig extends CommonServerConfig {
   readonly url: string
   /** Sent with every HTTP request, and when a WebSocket is opened. */
   readonly headers: Readonly<Record<string, string>>
+  /** These share the requests, each with what differs. */
+  readonly instances?: readonly RemoteInstance[]
 }
+
+export interface RemoteInstance extends InstanceConfig {
+  /** In the place of the server's. */
+  readonly url?: string
+  /** Beside the server's; wins where both have a header. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface InstanceConfig {
+  /** Its share of the requests beside the others; default 1. */
+  readonly weight?: number
+}
+
+/**
+ * Which instance gets a request: each in turn, whoever has the fewest for its weight, or by its latest failures
+ * and latencies. Weights count in all of them; `weighted` is another word for `round-robin`.
+ */
+export type BalancePolicy = 'round-robin' | 'weighted' | 'least-in-flight' | 'health-scored'
 
 export interface CommonServerConfig {
   /** How long a call may be silent, in milliseconds; absent: the host's default. */
@@ -55,6 +84,8 @@ export interface CommonServerConfig {
   readonly placement?: 'one' | 'every'
   /** For `scope: session`: stopped when unused for so long, in milliseconds. */
   readonly idleTimeoutMs?: number
+  /** How requests are spread over the `instances`; default `round-robin`. */
+  readonly balance?: BalancePolicy
   /** Folders that it is told to work in, as `file://` URIs, whatever callback is registered. */
   readonly roots?: readonly string[]
 }

@@ -77,6 +77,21 @@ describe('a server is read', () => {
       { ...http, roots: ['file:///etc/host/docs', 'file:///srv/a%20b', 'file:///srv/c'] },
     ],
     [
+      'as several processes',
+      `${COMMAND}, "instances": 3, "balance": "least-in-flight"`,
+      { ...stdio, instances: 3, balance: 'least-in-flight' },
+    ],
+    [
+      'as processes that differ',
+      `${COMMAND}, "instances": [{ "args": ["a"], "weight": 2 }, { "env": { "A": "\${TOKEN}" } }]`,
+      { ...stdio, instances: [{ args: ['a'], weight: 2 }, { env: { A: 'secret' } }] },
+    ],
+    [
+      'at several addresses',
+      `${URL_FIELD}, "instances": [{}, { "url": "https://b.example", "headers": { "a": "b" } }]`,
+      { ...http, instances: [{}, { url: 'https://b.example', headers: { a: 'b' } }] },
+    ],
+    [
       'with fields of other programs, whose texts are theirs',
       `${COMMAND}, "disabled": false, "description": "\${NONE}", "autoApprove": ["a"], ` +
         '"alwaysAllow": [], "dev": { "watch": "${workspaceFolder}" }, "gallery": true, "version": "1"',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { findNodeAtLocation, type Node } from 'jsonc-parser'
 
 import { addProblem } from './add-problem.ts'
+import { checkInstances } from './check-instances.ts'
 import { type ExpandContext, expandTree } from './expand-tree.ts'
 import { findProblems } from './find-problems.ts'
 import { fieldPath, membersOf } from './json-tree.ts'
@@ -75,6 +76,11 @@ function checkContradictions(
     const remedy = 'Keep "type", or write "type": "local" or "remote".'
     faults.add(transport.offset, fieldPath(path, 'transport'), 'contradicts "type"', remedy)
   }
+  const fault = checkInstances(value)
+  if (fault === undefined) return
+  const { field, message, remedy } = fault
+  const offset = findNodeAtLocation(node, [field])?.offset ?? node.offset
+  faults.add(offset, fieldPath(path, field), message, remedy)
 }
 
 function readEnvField(

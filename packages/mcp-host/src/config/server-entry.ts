@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { remoteInstances, stdioInstances } from './instance-fields.ts'
 import {
   address,
   explained,
@@ -110,6 +111,7 @@ const StdioEntry = z.strictObject({
     'Of the program with all that it starts: megabytes (2^20 bytes) of memory, percent of one core. Enforced on Linux.',
     { memoryMb: 512, cpuPercent: 100 },
   ),
+  instances: stdioInstances,
   ...commonFields,
 })
 
@@ -127,6 +129,7 @@ const HttpEntry = z.strictObject({
   type: type('http', 'streamable-http', 'sse', 'remote'),
   transport: transport('http', 'streamable-http', 'sse'),
   url: explained(address(['http', 'https']), URL_DESCRIPTION, 'https://example.com/mcp'),
+  instances: remoteInstances(['http', 'https']),
   ...remoteFields,
 })
 
@@ -134,6 +137,7 @@ const WebSocketEntry = z.strictObject({
   type: type('websocket', 'ws', 'remote'),
   transport: transport('websocket', 'ws'),
   url: explained(address(['ws', 'wss']), URL_DESCRIPTION, 'wss://example.com/mcp'),
+  instances: remoteInstances(['ws', 'wss']),
   ...remoteFields,
 })
 

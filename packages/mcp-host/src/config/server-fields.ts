@@ -163,4 +163,14 @@ export const settings = {
     'On one replica of the host at a time (default for stdio), or on every one.',
     'one',
   ),
+  balance: explained(
+    z
+      .enum(
+        ['round-robin', 'weighted', 'least-in-flight', 'health-scored'],
+        'must be "round-robin", "weighted", "least-in-flight" or "health-scored"',
+      )
+      .exactOptional(),
+    'Which of the "instances" gets a request: each in turn (default; "weighted" is the same), who has the fewest, or who fails least and answers fastest. A "weight" counts in each.',
+    'least-in-flight',
+  ),
 }

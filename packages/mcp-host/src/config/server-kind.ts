@@ -11,7 +11,7 @@ const KINDS: ReadonlyMap<unknown, ServerConfig['type']> = new Map([
 
 /** How the server of an entry is reached. Of a faulty entry, how its author most likely meant it. */
 export function serverKind(entry: Readonly<Record<string, unknown>>): ServerConfig['type'] {
-  const { type, transport, command, url } = entry
+  const { type, transport, command, url = urlOfInstance(entry) } = entry
   if (type === 'local') return 'stdio'
   const named = KINDS.get(type)
   if (named !== undefined) return named
@@ -19,6 +19,12 @@ export function serverKind(entry: Readonly<Record<string, unknown>>): ServerConf
   if (carried !== undefined && !(type === 'remote' && carried === 'stdio')) return carried
   if (type !== 'remote' && (command !== undefined || url === undefined)) return 'stdio'
   return typeof url === 'string' && /^wss?:/i.test(url) ? 'websocket' : 'http'
+}
+
+/** One that has addresses in its instances alone is a remote one without its own. */
+function urlOfInstance({ instances }: Readonly<Record<string, unknown>>): unknown {
+  const [first]: unknown[] = Array.isArray(instances) ? instances : []
+  return typeof first === 'object' && first !== null && 'url' in first ? first.url : undefined
 }
 
 /** Whether `type` and `transport` name two ways at once. */

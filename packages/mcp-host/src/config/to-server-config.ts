@@ -21,7 +21,7 @@ export function toStdioConfig(
   folder: string,
   fileEnv: Readonly<Record<string, string>>,
 ): StdioServerConfig {
-  const { command, args = [], env = {}, cwd = '.', limits } = entry
+  const { command, args = [], env = {}, cwd = '.', limits, instances } = entry
   return {
     type: 'stdio',
     command,
@@ -29,6 +29,7 @@ export function toStdioConfig(
     env: { ...fileEnv, ...env },
     cwd: resolve(folder, cwd),
     ...(limits === undefined ? {} : { limits: toLimits(limits) }),
+    ...(instances === undefined ? {} : { instances }),
     ...toCommon(entry, folder),
   }
 }
@@ -38,8 +39,9 @@ export function toRemoteConfig(
   type: RemoteServerConfig['type'],
   folder: string,
 ): RemoteServerConfig {
-  const { url, headers = {} } = entry
-  return { type, url, headers, ...toCommon(entry, folder) }
+  const { url, headers = {}, instances } = entry
+  const balanced = instances === undefined ? {} : { instances }
+  return { type, url, headers, ...balanced, ...toCommon(entry, folder) }
 }
 
 function toLimits({ memoryMb, ...limits }: NonNullable<StdioEntry['limits']>): ResourceLimits {

@@ -1,22 +1,22 @@
 import { ValidationError } from '../errors/validation-error.ts'
 import type { RequestOptions } from '../requests/options.ts'
-import type { Server } from '../server/server.ts'
+import type { MemberServer } from '../server/member.ts'
 import { findResource, type ResourceIdentity } from './find-resource.ts'
 import { type Named, NameTable, type PromptIdentity, type ToolIdentity } from './name-table.ts'
 
 /** From what callers name to the server that has it. Throws `ValidationError` for what none has. */
 export class Router {
   /** In the order of the configuration. */
-  readonly #servers: () => readonly Server[]
+  readonly #servers: () => readonly MemberServer[]
   readonly #tools = new NameTable()
   readonly #prompts = new NameTable()
 
-  constructor(servers: () => readonly Server[]) {
+  constructor(servers: () => readonly MemberServer[]) {
     this.#servers = servers
   }
 
   /** Takes up what a server lists, or listed last. */
-  update({ name, lastLive }: Server): void {
+  update({ name, lastLive }: MemberServer): void {
     const { tools = new Map(), prompts = new Map(), deniedTools = [] } = lastLive?.inventory ?? {}
     // Who calls a denied one by its name shall be heard of as well.
     this.#tools.update(name, [...tools.keys(), ...deniedTools])

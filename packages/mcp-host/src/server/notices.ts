@@ -15,30 +15,37 @@ export interface NoticesDeps {
   readonly onMissed: (live: LiveServer) => void
 }
 
+/** What a server is asked to tell, whichever of its instances and however often it is started. */
+export class Wanted {
+  readonly uris = new Set<string>()
+  /** How much; undefined: as it likes. */
+  loggingLevel: LoggingLevel | undefined
+}
+
 /**
  * What one server is asked to tell by itself: changes of lists and of resources, log messages. It
  * is asked again after every restart, and when the stream of notices breaks.
  */
 export class Notices {
   readonly #deps: NoticesDeps
-  readonly #uris = new Set<string>()
-  #loggingLevel: LoggingLevel | undefined
+  readonly #wanted: Wanted
   /** One at a time: each asks for all, in the place of the one before. */
   #listening: Promise<unknown> = Promise.resolve()
 
-  constructor(deps: NoticesDeps) {
+  constructor(deps: NoticesDeps, wanted: Wanted) {
     this.#deps = deps
+    this.#wanted = wanted
   }
 
   /** How much it shall tell, also after restarts; undefined: as it likes. */
   get loggingLevel(): LoggingLevel | undefined {
-    return this.#loggingLevel
+    return this.#wanted.loggingLevel
   }
 
   /** A newer server is told with every call. */
   async setLoggingLevel(live: LiveServer, level: LoggingLevel, timeoutMs: number): Promise<void> {
     await this.#tellLoggingLevel(live, level, timeoutMs)
-    this.#loggingLevel = level
+    this.#wanted.loggingLevel = level
   }
 
   async subscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
@@ -46,12 +53,12 @@ export class Notices {
       await this.#listen(live, timeoutMs, uri)
     } else {
       await live.connection.request('resources/subscribe', { uri }, { timeoutMs })
-      this.#uris.add(uri)
+      this.#wanted.uris.add(uri)
     }
   }
 
   async unsubscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
-    this.#uris.delete(uri)
+    this.#wanted.uris.delete(uri)
     if (live.connection.era === 'modern') await this.#listen(live, timeoutMs)
     else await live.connection.request('resources/unsubscribe', { uri }, { timeoutMs })
   }
@@ -59,11 +66,11 @@ export class Notices {
   /** Asks a fresh connection for all that is wanted. Never throws: without notices it is of use too. */
   async resume(live: LiveServer, timeoutMs: number): Promise<void> {
     const { era } = live.connection
-    const level = this.#loggingLevel
+    const level = this.#wanted.loggingLevel
     const asked =
       era === 'modern'
         ? [this.#listen(live, timeoutMs)]
-        : Array.from(this.#uris, (uri) =>
+        : Array.from(this.#wanted.uris, (uri) =>
             live.connection.request('resources/subscribe', { uri }, { timeoutMs }),
           )
     const told = level === undefined ? [] : [this.#tellLoggingLevel(live, level, timeoutMs)]
@@ -77,9 +84,9 @@ export class Notices {
     const { signal } = this.#deps
     const onEnd = (): void => void this.#listenAgain(live, timeoutMs)
     const listening = this.#listening.then(async () => {
-      const uris = new Set(more === undefined ? this.#uris : [...this.#uris, more])
+      const uris = new Set(more === undefined ? this.#wanted.uris : [...this.#wanted.uris, more])
       await live.listen([...uris], { signal, timeoutMs, onEnd })
-      if (more !== undefined) this.#uris.add(more)
+      if (more !== undefined) this.#wanted.uris.add(more)
     })
     // Its failure is the business of whoever asked.
     this.#listening = listening.catch(() => undefined)

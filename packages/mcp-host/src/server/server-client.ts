@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-
 import type {
   CallToolResult,
   CompleteResult,
@@ -10,10 +8,8 @@ import type {
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
-import type { TtlCache } from '../cache/ttl-cache.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
-import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { ToolExecutionError } from '../errors/tool-execution-error.ts'
 import { type ArgumentIssue, ValidationError } from '../errors/validation-error.ts'
 import { isSafeToRepeat, type Tool } from '../inventory/tool.ts'
@@ -21,14 +17,9 @@ import type { Logger } from '../logger.ts'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
-import type {
-  CacheableOptions,
-  CallToolOptions,
-  ForwardOptions,
-  RequestOptions,
-} from '../requests/options.ts'
+import type { CallToolOptions, ForwardOptions, RequestOptions } from '../requests/options.ts'
 import { headersFor } from '../requests/parameter-headers.ts'
-import { RequestPath } from '../requests/request-path.ts'
+import { RequestPath, type RequestPathDeps } from '../requests/request-path.ts'
 import { toRequestError } from '../requests/to-request-error.ts'
 import type { LiveServer } from './live-server.ts'
 import type { Server } from './server.ts'
@@ -37,10 +28,9 @@ export interface ServerClientDeps {
   readonly server: Server
   readonly logger: Logger
   readonly metrics: MetricsRegistry
-  /** Of prompts and resources of all servers; undefined: nothing is cached. */
-  readonly cache: TtlCache<object> | undefined
   /** Told of calls that were refused because they may be an attack. */
   readonly onRefused: (tool: string, reason: string) => void
+  readonly onDone?: RequestPathDeps['onDone']
 }
 
 export interface ServerClientOptions {
@@ -66,28 +56,40 @@ const ANY_RESULT = z.looseObject({})
 export class ServerClient {
   readonly #deps: ServerClientDeps
   readonly #path: RequestPath
+  readonly #queue: CallQueue
   readonly #breaker = new CircuitBreaker({})
   readonly #toolBreakers = new Map<string, CircuitBreaker>()
   readonly #options: ServerClientOptions
-  /** Counts what was forgotten: an answer asked for before that is not worth keeping. */
-  #forgotten = 0
-  /** What a server answered before it was configured anew is not what it says now. */
-  readonly #epoch = randomUUID()
 
   constructor(deps: ServerClientDeps, options: ServerClientOptions) {
-    const { server, logger } = deps
+    const { server, logger, onDone } = deps
     this.#deps = deps
     this.#options = options
+    this.#queue = new CallQueue({ limit: options.maxConcurrentCalls })
     this.#path = new RequestPath(
       {
         logger,
-        queue: new CallQueue({ limit: options.maxConcurrentCalls }),
+        queue: this.#queue,
         live: (request) => server.live(request),
         onTrouble: (live, error) => server.trouble(live as LiveServer, error),
         comesBack: (limitMs, signal) => server.comesBack(limitMs, signal),
+        onDone,
       },
       { server: server.name, ...options },
     )
+  }
+
+  /** Requests under way, those that wait for their turn included. */
+  get inFlight(): number {
+    return this.#path.inFlight
+  }
+
+  /** Whether a request, of this tool if of one, would go out at once. */
+  isOpenTo(tool: string | undefined): boolean {
+    if (this.#queue.isFull || this.#breaker.state === 'open') return false
+    if (tool === undefined) return true
+    const hasTool = this.#deps.server.lastLive?.inventory.tools.has(tool) === true
+    return hasTool && this.#toolBreakers.get(tool)?.state !== 'open'
   }
 
   /** Resolves once nothing is under way. */
@@ -183,23 +185,15 @@ export class ServerClient {
   async getPrompt(
     name: string,
     args: Readonly<Record<string, string>>,
-    options: CacheableOptions,
+    options: RequestOptions,
   ): Promise<GetPromptResult> {
-    const sorted = Object.keys(args)
-      .toSorted()
-      .map((each) => [each, args[each]])
-    const key = this.#cacheKey('prompt', JSON.stringify([name, sorted]))
     const params = { name, arguments: args }
-    const result = await this.#cached(key, options, () =>
-      this.#request('prompts/get', params, name, PromptResult, options),
-    )
+    const result = await this.#request('prompts/get', params, name, PromptResult, options)
     return result as GetPromptResult
   }
 
-  async readResource(uri: string, options: CacheableOptions): Promise<ReadResourceResult> {
-    const result = await this.#cached(this.#cacheKey('resource', uri), options, () =>
-      this.#request('resources/read', { uri }, uri, ResourceResult, options),
-    )
+  async readResource(uri: string, options: RequestOptions): Promise<ReadResourceResult> {
+    const result = await this.#request('resources/read', { uri }, uri, ResourceResult, options)
     return result as ReadResourceResult
   }
 
@@ -235,12 +229,9 @@ export class ServerClient {
     return this.#notice(uri, options, (live, limitMs) => notices.unsubscribe(live, uri, limitMs))
   }
 
-  /** What is cached is of no use any more: one resource, or all of one kind. */
-  forget(kind: 'prompt' | 'resource', uri?: string): void {
-    this.#forgotten += 1
-    const key = this.#cacheKey(kind, uri ?? '')
-    if (uri === undefined) this.#deps.cache?.deletePrefix(key)
-    else this.#deps.cache?.delete(key)
+  /** Tells an older server that what it is answered for roots has changed. */
+  async rootsChanged(): Promise<void> {
+    await this.#deps.server.live().connection.tellRootsChanged()
   }
 
   /** Throws errors of ours in the place of others. */
@@ -283,36 +274,6 @@ export class ServerClient {
       },
     }
     return this.#path.run(request, this.#withLogLevel(options))
-  }
-
-  async #cached(
-    key: string,
-    { cache: use = 'use' }: CacheableOptions,
-    fetch: () => Promise<unknown>,
-  ): Promise<unknown> {
-    const { cache, server } = this.#deps
-    if (cache === undefined || use === 'bypass') return fetch()
-    const held = cache.get(key)
-    if (use === 'use' && held?.isFresh === true) return marked(held.value, 'hit')
-    // What was true a while ago is better than nothing, or a long wait, while the server is away.
-    if (held !== undefined && server.state !== 'ready') return marked(held.value, 'stale')
-    const forgotten = this.#forgotten
-    try {
-      const result = await fetch()
-      // A server may say for how long; 0 means that the next reader asks again.
-      if (isObject(result) && forgotten === this.#forgotten) {
-        // A copy: its reader may do with the result what it likes.
-        cache.set(key, structuredClone(result), ttlOf(result))
-      }
-      return result
-    } catch (error) {
-      if (!(error instanceof ServerUnavailableError) || held === undefined) throw error
-      return marked(held.value, 'stale')
-    }
-  }
-
-  #cacheKey(kind: 'prompt' | 'resource', id: string): string {
-    return `${this.#deps.server.name} ${this.#epoch} ${kind} ${id}`
   }
 
   #withLogLevel<Options extends RequestOptions>(options: Options): Options {
@@ -394,16 +355,6 @@ function summarise(issues: readonly ArgumentIssue[]): string {
 
 function isInputRequired(result: unknown): boolean {
   return isObject(result) && 'resultType' in result && result.resultType === 'input_required'
-}
-
-function ttlOf(result: object): number | undefined {
-  return 'ttlMs' in result && typeof result.ttlMs === 'number' ? result.ttlMs : undefined
-}
-
-/** Says on the result itself that it was not fetched just now. */
-function marked(result: object, how: 'hit' | 'stale'): object {
-  const meta = '_meta' in result && isObject(result._meta) ? result._meta : {}
-  return { ...structuredClone(result), _meta: { ...meta, 'mcp-host/cache': how } }
 }
 
 function isObject(value: unknown): value is object {

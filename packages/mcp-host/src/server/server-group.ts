@@ -1,8 +1,7 @@
 import { diffConfig } from '../config/diff-config.ts'
 import type { McpConfig, ServerConfig } from '../config/mcp-config.ts'
 import { timeLimit } from '../policies/time-limit.ts'
-import type { ServerClient } from './server-client.ts'
-import type { Server } from './server.ts'
+import type { Member, Single } from './member.ts'
 
 /**
  * What one server's failed start means: `all-or-nothing` stops all and throws, `best-effort` goes
@@ -16,12 +15,6 @@ export interface ReloadReport {
   readonly removed: readonly string[]
   readonly changed: readonly string[]
   readonly unchanged: readonly string[]
-}
-
-/** A server and what can be asked of it. */
-export interface Member {
-  readonly server: Server
-  readonly client: ServerClient
 }
 
 export interface ServerGroupDeps {
@@ -64,12 +57,14 @@ export class ServerGroup {
 
   /** Starts those that only waited for `name`, which is ready now. */
   wakeDependents(name: string): void {
-    for (const { server } of this.#members.values()) {
-      const waits = server.isWaitingForDependencies && this.missing(server.config).length === 0
-      if (!waits || server.config.dependencies?.includes(name) !== true) continue
+    for (const { server, instances } of this.#members.values()) {
+      const { config } = server
+      if (config.dependencies?.includes(name) !== true || this.missing(config).length > 0) continue
       if (this.#replaced.has(server.name)) continue
-      // Its failure is in its state and the log.
-      server.restart().catch(() => undefined)
+      for (const each of instances) {
+        // Its failure is in its state and the log.
+        if (each.isWaitingForDependencies) each.restart().catch(() => undefined)
+      }
     }
   }
 
@@ -133,16 +128,28 @@ export class ServerGroup {
     const report = diffConfig(this.#config, config)
     const fresh = new Map<string, Member>()
     const members = new Map<string, Member>()
+    /** Instances that join others of their server. */
+    const joining: Single[] = []
+    const adapted: Member[] = []
     for (const [name, server] of Object.entries(config.servers)) {
       const kept = this.#members.get(name)
-      if (!report.unchanged.includes(name)) fresh.set(name, this.#deps.create(name, server))
+      const isChanged = !report.unchanged.includes(name)
+      const adaptation = isChanged ? kept?.adapt(server) : undefined
+      if (kept !== undefined && adaptation !== undefined) {
+        adapted.push(kept)
+        joining.push(...adaptation.added)
+        for (const instance of adaptation.removed) this.#retire(instance)
+      } else if (isChanged) fresh.set(name, this.#deps.create(name, server))
       const member = kept ?? fresh.get(name)
       if (member !== undefined) members.set(name, member)
     }
     const removed = report.removed.flatMap((name) => this.#members.get(name) ?? [])
     this.#members = members
     this.#config = config
-    for (const name of report.changed) this.#replaced.add(name)
+    for (const name of report.changed) if (fresh.has(name)) this.#replaced.add(name)
+    for (const member of adapted) this.#deps.onPlaced(member)
+    // Nobody waits: their server is there. A failure is in their state and the log.
+    for (const { server } of joining) server.start().catch(() => undefined)
     for (const name of report.added) {
       const member = members.get(name)
       if (member !== undefined) this.#deps.onPlaced(member)
@@ -170,7 +177,7 @@ export class ServerGroup {
     return report
   }
 
-  #retire({ server, client }: Member): void {
+  #retire({ server, client }: Pick<Member, 'server' | 'client'>): void {
     const retireLimitMs = Math.max(this.#options.retireLimitMs, server.config.maxTimeoutMs ?? 0)
     const limit = AbortSignal.any([timeLimit(retireLimitMs), this.#stopping.signal])
     const late = new Promise<void>((resolve) => {

@@ -8,6 +8,14 @@ import type { Prompt, Resource, ResourceTemplate } from '../inventory/listed.ts'
 import type { Tool } from '../inventory/tool.ts'
 import type { ServerState } from './server-state.ts'
 
+/** One of the `instances` of a server. */
+export interface InstanceSnapshot extends Pick<
+  ServerSnapshot,
+  'state' | 'error' | 'pid' | 'restarts'
+> {
+  readonly weight: number
+}
+
 /** A server as it is at one moment; it does not change afterwards. */
 export interface ServerSnapshot {
   readonly name: string
@@ -23,10 +31,12 @@ export interface ServerSnapshot {
   readonly capabilities?: ServerCapabilities
   /** How its tools are meant to be used, in the server's words. */
   readonly instructions?: string
-  /** Of its process, while there is one. */
+  /** Of its process, while there is one; those of `instances` are there. */
   readonly pid?: number
-  /** How often it was started again since the host started it. */
+  /** How often it, or one of its instances, was started again since the host started it. */
   readonly restarts: number
+  /** Of a server that has `instances`: each, in their order. It is ready when one is. */
+  readonly instances?: readonly InstanceSnapshot[]
   /** This list and the others are empty unless it is ready. */
   readonly tools: readonly Tool[]
   readonly prompts: readonly Prompt[]

@@ -15,7 +15,7 @@ import { timeLimit } from '../policies/time-limit.ts'
 import { LaunchError } from '../process/launch.ts'
 import type { EndpointDeps } from '../transport/endpoint.ts'
 import { EndedError, LiveServer, type LiveServerDeps } from './live-server.ts'
-import { Notices } from './notices.ts'
+import { Notices, type Wanted } from './notices.ts'
 import type { ServerSnapshot } from './server-snapshot.ts'
 import { moveState, type ServerState } from './server-state.ts'
 
@@ -35,6 +35,7 @@ export interface ServerDeps extends EndpointDeps {
   readonly onChange: () => void
   /** Those of its dependencies that are not ready. */
   readonly missing: () => readonly string[]
+  readonly wanted: Wanted
 }
 
 export interface ServerOptions {
@@ -92,14 +93,17 @@ export class Server {
     this.#restartPolicy = new RestartPolicy(
       config.restart ?? { policy: isRemote ? 'on-failure' : 'no' },
     )
-    this.notices = new Notices({
-      logger: this.#logger,
-      signal: this.#stopping.signal,
-      onMissed: (live) => {
-        for (const list of LIST_NAMES) deps.inbox.onListChanged(list)
-        void live.relist()
+    this.notices = new Notices(
+      {
+        logger: this.#logger,
+        signal: this.#stopping.signal,
+        onMissed: (live) => {
+          for (const list of LIST_NAMES) deps.inbox.onListChanged(list)
+          void live.relist()
+        },
       },
-    })
+      deps.wanted,
+    )
   }
 
   get state(): ServerState {
@@ -115,6 +119,11 @@ export class Server {
       server: this.name,
       cause: this.#error,
     })
+  }
+
+  /** Whether it is being started, or will be. */
+  get isComing(): boolean {
+    return this.#state === 'starting' || this.#isRestartPlanned
   }
 
   /** The last connection, also of a server that is no longer there. */
@@ -207,8 +216,7 @@ export class Server {
     const limits = [timeLimit(limitMs), this.#stopping.signal]
     const end = AbortSignal.any(signal === undefined ? limits : [...limits, signal])
     while (this.#state !== 'ready') {
-      const isComing = this.#state === 'starting' || this.#isRestartPlanned
-      if (end.aborted || !isComing) return false
+      if (end.aborted || !this.isComing) return false
       await new Promise<void>((resolve) => {
         const moved = (): void => {
           this.#waiting.delete(moved)

@@ -1,0 +1,28 @@
+export interface InstancesFault {
+  readonly field: 'instances' | 'balance'
+  readonly message: string
+  readonly remedy: string
+}
+
+/** What does not go together with the `instances` of a server, or without them. */
+export function checkInstances({
+  instances,
+  balance,
+  scope,
+}: Readonly<Record<string, unknown>>): InstancesFault | undefined {
+  if (instances === undefined && balance !== undefined) {
+    return {
+      field: 'balance',
+      message: 'has nothing to spread requests over',
+      remedy: 'Give the server "instances", or remove it.',
+    }
+  }
+  if (instances !== undefined && scope === 'session') {
+    return {
+      field: 'instances',
+      message: 'contradicts "scope": "session", with which each session has a process of its own',
+      remedy: 'Remove one of the two.',
+    }
+  }
+  return undefined
+}

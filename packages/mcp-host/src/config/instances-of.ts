@@ -1,0 +1,34 @@
+import type { ServerConfig, StdioInstance } from './mcp-config.ts'
+
+export interface Instance {
+  /** Of a server with this one instance. */
+  readonly config: ServerConfig
+  readonly weight: number
+}
+
+/** What the instances of a server are, in their order; `undefined` of one that has none. */
+export function instancesOf(server: ServerConfig): readonly Instance[] | undefined {
+  if (server.instances === undefined) return undefined
+  if (server.type === 'stdio') {
+    const { instances = 1, balance: _, ...shared } = server
+    const alike = (count: number): StdioInstance[] => Array.from({ length: count }, () => ({}))
+    const list = typeof instances === 'number' ? alike(instances) : instances
+    return list.map(({ weight = 1, env, ...own }) => {
+      return { weight, config: { ...shared, ...own, env: { ...shared.env, ...env } } }
+    })
+  }
+  const { instances = [], balance: _, ...shared } = server
+  return instances.map(({ weight = 1, headers = {}, ...own }) => {
+    return { weight, config: { ...shared, ...own, headers: mergeHeaders(shared.headers, headers) } }
+  })
+}
+
+/** Names that differ in upper and lower case are one. */
+function mergeHeaders(
+  shared: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const replaced = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+  const kept = Object.entries(shared).filter(([name]) => !replaced.has(name.toLowerCase()))
+  return { ...Object.fromEntries(kept), ...own }
+}

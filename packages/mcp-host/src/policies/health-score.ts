@@ -1,0 +1,54 @@
+export interface HealthScoreOptions {
+  /** In milliseconds, never going back; default `performance.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+/** How much the newest request counts in an average. */
+const NEWEST = 0.3
+/** What was seen counts half after so long, also while nothing new comes: nobody stays ill unasked. */
+const HALF_LIFE_MS = 10_000
+
+/** How well one instance has done lately: moving averages of its failures and latencies. */
+export class HealthScore {
+  readonly #now: () => number
+  #failureRate = 0
+  #latencyMs = 0
+  #seenAt: number
+
+  constructor({ now = () => performance.now() }: HealthScoreOptions = {}) {
+    this.#now = now
+    this.#seenAt = now()
+  }
+
+  /** From 0, when nothing is known against it, to 1. */
+  get failureRate(): number {
+    return this.#failureRate * this.#faded()
+  }
+
+  /** 0 while nothing is known. */
+  get latencyMs(): number {
+    return this.#latencyMs * this.#faded()
+  }
+
+  succeeded(latencyMs: number): void {
+    this.#saw(
+      0,
+      this.#latencyMs === 0 ? latencyMs : this.latencyMs * (1 - NEWEST) + latencyMs * NEWEST,
+    )
+  }
+
+  /** How long a failure took says nothing: the fastest are often those of what is broken. */
+  failed(): void {
+    this.#saw(1, this.latencyMs)
+  }
+
+  #saw(failure: 0 | 1, latencyMs: number): void {
+    this.#failureRate = this.failureRate * (1 - NEWEST) + failure * NEWEST
+    this.#latencyMs = latencyMs
+    this.#seenAt = this.#now()
+  }
+
+  #faded(): number {
+    return 2 ** ((this.#seenAt - this.#now()) / HALF_LIFE_MS)
+  }
+}

@@ -1,0 +1,148 @@
+import type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  LoggingLevel,
+  ReadResourceResult,
+} from '@modelcontextprotocol/client'
+
+import { RpcSendError } from '../connection/rpc.ts'
+import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
+import { isSafeToRepeat } from '../inventory/tool.ts'
+import type { Logger } from '../logger.ts'
+import { attemptsOf } from '../requests/attempts.ts'
+import type { CallToolOptions, ForwardOptions, RequestOptions } from '../requests/options.ts'
+import type { MemberClient } from '../server/member.ts'
+import type { ServerClient } from '../server/server-client.ts'
+import type { PoolInstance } from './pool-instance.ts'
+import type { ServerPool } from './server-pool.ts'
+
+export interface PoolClientDeps {
+  readonly pool: ServerPool
+  readonly logger: Logger
+}
+
+/** What can be asked of a server with instances: each request goes to one of them, notices to all. */
+export class PoolClient implements MemberClient {
+  readonly #pool: ServerPool
+  readonly #logger: Logger
+
+  constructor({ pool, logger }: PoolClientDeps) {
+    this.#pool = pool
+    this.#logger = logger
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#pool.instances.map(({ client }) => client.idle()))
+  }
+
+  callTool(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: CallToolOptions,
+  ): Promise<CallToolResult> {
+    return this.#run(options, (client, own) => client.callTool(tool, args, own), tool)
+  }
+
+  forward(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options: ForwardOptions,
+  ): Promise<unknown> {
+    const tool = method === 'tools/call' ? String(params['name']) : undefined
+    return this.#run(options, (client, own) => client.forward(method, params, own), tool)
+  }
+
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    options: RequestOptions,
+  ): Promise<GetPromptResult> {
+    return this.#run(options, (client, own) => client.getPrompt(name, args, own))
+  }
+
+  readResource(uri: string, options: RequestOptions): Promise<ReadResourceResult> {
+    return this.#run(options, (client, own) => client.readResource(uri, own))
+  }
+
+  complete(
+    params: Readonly<Record<string, unknown>>,
+    options: RequestOptions,
+  ): Promise<CompleteResult> {
+    return this.#run(options, (client, own) => client.complete(params, own))
+  }
+
+  setLoggingLevel(level: LoggingLevel, options: RequestOptions): Promise<void> {
+    return this.#tell((client) => client.setLoggingLevel(level, options))
+  }
+
+  subscribe(uri: string, options: RequestOptions): Promise<void> {
+    return this.#tell((client) => client.subscribe(uri, options))
+  }
+
+  unsubscribe(uri: string, options: RequestOptions): Promise<void> {
+    return this.#tell((client) => client.unsubscribe(uri, options))
+  }
+
+  rootsChanged(): Promise<void> {
+    return this.#tell((client) => client.rootsChanged())
+  }
+
+  /**
+   * Asks one instance, and another where the first surely has not begun; where it may have begun, only if the
+   * request is safe to repeat.
+   */
+  async #run<Options extends RequestOptions, Result>(
+    options: Options,
+    ask: (client: ServerClient, options: Options) => Promise<Result>,
+    tool?: string,
+  ): Promise<Result> {
+    const pool = this.#pool
+    const tried = new Set<PoolInstance>()
+    let begun = 0
+    let instance = pool.pick(tool, tried) ?? pool.next
+    for (;;) {
+      tried.add(instance)
+      const left = attemptsOf(options, isSafe(instance, tool)) - begun
+      const isLast = !pool.hasOther(tried)
+      // Another instance at once is better than the same one after a while.
+      const retry = isLast && left > 1 ? { attempts: left } : (false as const)
+      try {
+        return await ask(instance.client, { ...options, retry })
+      } catch (error) {
+        if (!(error instanceof ServerUnavailableError)) throw error
+        const hasBegun = mayHaveBegun(error)
+        if (hasBegun) begun += 1
+        const mayGoOn = !hasBegun || (left > 1 && !isLast)
+        const next = mayGoOn ? pool.pick(tool, tried) : undefined
+        if (next === undefined) throw error
+        const { requestId } = options
+        this.#logger.debug({ err: error, tool, requestId }, 'the request goes to another instance')
+        instance = next
+      }
+    }
+  }
+
+  /** All that are ready; the others are told when they come. Throws when none takes it. */
+  async #tell(tell: (client: ServerClient) => Promise<void>): Promise<void> {
+    const ready = this.#pool.instances.filter(({ isReady }) => isReady)
+    // While none is ready, the one to wait for says why.
+    const asked = ready.length > 0 ? ready : [this.#pool.next]
+    const told = await Promise.allSettled(asked.map(({ client }) => tell(client)))
+    const [first] = told
+    if (first?.status === 'rejected' && told.every(({ status }) => status === 'rejected')) {
+      throw first.reason
+    }
+  }
+}
+
+/** Also behind a status of 503, which callers may take for a refusal: it can be a proxy's that lost the server. */
+function mayHaveBegun({ isOutcomeUnknown, cause }: ServerUnavailableError): boolean {
+  return isOutcomeUnknown || (cause instanceof RpcSendError && cause.mayHaveBegun)
+}
+
+function isSafe({ server }: PoolInstance, tool: string | undefined): boolean {
+  if (tool === undefined) return true
+  const known = server.lastLive?.inventory.tools.get(tool)
+  return known !== undefined && isSafeToRepeat(known)
+}

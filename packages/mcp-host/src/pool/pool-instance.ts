@@ -1,0 +1,37 @@
+import type { ServerConfig } from '../config/mcp-config.ts'
+import type { Candidate } from '../policies/balancer.ts'
+import type { HealthScore } from '../policies/health-score.ts'
+import type { Single } from '../server/member.ts'
+import type { ServerClient } from '../server/server-client.ts'
+import type { Server } from '../server/server.ts'
+
+export interface PoolInstanceOptions {
+  /** Of a server with this one instance. */
+  readonly config: ServerConfig
+  readonly weight: number
+}
+
+/** One of the instances of a server: with a connection, restarts, a queue and circuits of its own. */
+export class PoolInstance implements Single, Candidate {
+  readonly server: Server
+  readonly client: ServerClient
+  readonly health: HealthScore
+  readonly config: ServerConfig
+  weight: number
+
+  constructor({ server, client }: Single, health: HealthScore, options: PoolInstanceOptions) {
+    this.server = server
+    this.client = client
+    this.health = health
+    this.config = options.config
+    this.weight = options.weight
+  }
+
+  get inFlight(): number {
+    return this.client.inFlight
+  }
+
+  get isReady(): boolean {
+    return this.server.state === 'ready'
+  }
+}

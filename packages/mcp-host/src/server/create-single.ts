@@ -1,0 +1,106 @@
+import type { ServerCache } from '../cache/server-cache.ts'
+import type { ServerConfig } from '../config/mcp-config.ts'
+import type { HostEvent } from '../events/host-event.ts'
+import type { SettledOptions } from '../host-options.ts'
+import type { ListName } from '../inventory/inventory.ts'
+import { bindLogger, type Logger } from '../logger.ts'
+import type { MetricsRegistry } from '../metrics/host-metrics.ts'
+import type { Guardian } from '../process/guardian.ts'
+import type { ServerRequestCallback, ServerRequestKind } from '../requests/server-request.ts'
+import type { Single } from './member.ts'
+import type { Wanted } from './notices.ts'
+import { ServerClient, type ServerClientDeps } from './server-client.ts'
+import { Server } from './server.ts'
+
+export interface SingleDeps {
+  readonly options: SettledOptions
+  readonly guardian: Guardian
+  readonly metrics: MetricsRegistry
+  readonly callback: ServerRequestCallback
+  readonly answered: ReadonlySet<ServerRequestKind>
+  readonly emit: (event: HostEvent) => void
+  /** Those of a server's dependencies that are not ready. */
+  readonly missing: (config: ServerConfig) => readonly string[]
+}
+
+export interface SingleOptions {
+  readonly name: string
+  readonly config: ServerConfig
+  readonly logger: Logger
+  /** Of the server, and so of all its instances. */
+  readonly cache: ServerCache
+  readonly wanted: Wanted
+  /** Told when the server says that a list has changed. */
+  readonly onListChanged?: (list: ListName) => void
+  /** Told after a list was read again. */
+  readonly onListed: (list: ListName) => void
+  /** Told after every change of state or lists. */
+  readonly onChange: () => void
+  readonly onDone?: ServerClientDeps['onDone']
+}
+
+/** One server, or one instance of it, which is not started yet. */
+export function createSingle(
+  { options, guardian, metrics, callback, answered, emit, missing }: SingleDeps,
+  { name, config, logger, cache, wanted, onListChanged, onListed, onChange, onDone }: SingleOptions,
+): Single {
+  const server = new Server(
+    {
+      guardian,
+      logger,
+      env: options.env,
+      inbox: {
+        callback,
+        answered,
+        capabilities: options.clientCapabilities,
+        onListChanged: (list) => {
+          // Until it is read again nobody knows what of it still holds.
+          if (list === 'prompts') cache.forget('prompt')
+          if (list === 'resources') cache.forget('resource')
+          onListChanged?.(list)
+        },
+        onLog: (message) => emit({ type: 'log', ...message }),
+        onLogFailure: (error) => {
+          logger.error({ server: name, err: error }, 'the callback failed on a log message')
+        },
+        onResourceUpdated: (uri) => {
+          cache.forget('resource', uri)
+          emit({ type: 'resource-updated', server: name, uri })
+        },
+        onElicitationComplete: (elicitationId) => {
+          emit({ type: 'elicitation-complete', server: name, elicitationId })
+        },
+      },
+      onListed,
+      onChange,
+      missing: () => missing(config),
+      wanted,
+    },
+    {
+      name,
+      config,
+      clientInfo: options.clientInfo,
+      startRetries: options.startRetries,
+      startTimeoutMs: config.startTimeoutMs ?? options.startTimeoutMs,
+      stopGraceMs: config.stopGraceMs ?? options.stopGraceMs,
+    },
+  )
+  const client = new ServerClient(
+    {
+      server,
+      logger: bindLogger(logger, { server: name }),
+      metrics,
+      onRefused: (tool, reason) => {
+        logger.warn({ server: name, tool, reason }, 'a call was refused')
+        emit({ type: 'security', server: name, tool, reason })
+      },
+      onDone,
+    },
+    {
+      timeoutMs: config.timeoutMs ?? options.defaultToolTimeoutMs,
+      maxTimeoutMs: config.maxTimeoutMs ?? options.maxToolTimeoutMs,
+      maxConcurrentCalls: config.maxConcurrentCalls ?? options.maxConcurrentCalls,
+    },
+  )
+  return { server, client }
+}
