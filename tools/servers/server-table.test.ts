@@ -33,6 +33,18 @@ test('a server that runs is one line with its process and figures', () => {
   expect(rest).toEqual([])
 })
 
+test('of a server with instances it says how many are ready, and of the others why not', () => {
+  const instances: ServerEntry['instances'] = [
+    { state: 'ready', restarts: 0, weight: 1, pid: 71 },
+    { state: 'unavailable', restarts: 4, weight: 1, error: 'it ended' },
+  ]
+  const lines = formatTable([runs('a', 's1', { instances, restarts: 4 }), present('s1')]).split(
+    '\n',
+  )
+  expect(lines[1]).toMatch(/^a +ready +stdio +s1 +1 of 2 +4 /)
+  expect(lines.at(-1)).toBe('a, instance 2: it ended')
+})
+
 test('columns stand below their heads, whatever they hold', () => {
   const lines = formatTable([
     runs('a-server-with-a-long-name', 's1'),

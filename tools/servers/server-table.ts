@@ -54,9 +54,12 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
       ? [`${entry.id} goes on with the configuration before:\n${entry.faults}`]
       : [],
   )
-  const errors = rows.flatMap(({ name, error }) =>
-    error === undefined ? [] : [`${name}: ${error}`],
-  )
+  const errors = rows.flatMap(({ name, error, instances = [] }) => [
+    ...(error === undefined ? [] : [`${name}: ${error}`]),
+    ...instances.flatMap((instance, index) =>
+      instance.error === undefined ? [] : [`${name}, instance ${index + 1}: ${instance.error}`],
+    ),
+  ])
   const cells = [HEAD, ...rows.map(toCells)]
   const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const lines = cells.map((row) =>
@@ -71,7 +74,7 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
 }
 
 function toCells(row: ServerRow): string[] {
-  const process = row.sessions === undefined ? row.pid : `${row.sessions} sessions`
+  const process = row.sessions === undefined ? ofInstances(row) : `${row.sessions} sessions`
   return [
     row.name,
     row.state,
@@ -85,6 +88,11 @@ function toCells(row: ServerRow): string[] {
     milliseconds(row.p50Ms),
     milliseconds(row.p95Ms),
   ]
+}
+
+function ofInstances({ instances, pid }: ServerRow): string | number | undefined {
+  if (instances === undefined) return pid
+  return `${instances.filter(({ state }) => state === 'ready').length} of ${instances.length}`
 }
 
 function milliseconds(ms: number | undefined): string {

@@ -1,7 +1,7 @@
 import type { Catalog } from '@mcp-host/bus'
-import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
-import { catalogKey } from '@mcp-host/contracts'
-import type { ServerConfig, ServerSnapshot } from 'mcp-host'
+import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
+import { catalogKey, ServerEntry } from '@mcp-host/contracts'
+import { type ServerConfig, type ServerSnapshot, ServerUnavailableError } from 'mcp-host'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CatalogPublisher, toEntry } from './publish-catalog.ts'
 
@@ -247,6 +247,30 @@ test('where resources do not fit, the tools are there all the same', async () =>
   expect(entries.get('server.test.us')).not.toHaveProperty('resources')
   expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
   expect(entries.get('server.other.us')).toHaveProperty('tools', [{ name: 'echo', inputSchema }])
+})
+
+test('an entry has each instance, with why it is not ready', () => {
+  const config: ServerConfig = { type: 'http', url: 'http://a', headers: {}, instances: [{}, {}] }
+  const error = new ServerUnavailableError('it ended', { server: 'test' })
+  const snapshot: ServerSnapshot = {
+    name: 'test',
+    type: 'http',
+    state: 'ready',
+    restarts: 2,
+    instances: [
+      { state: 'ready', restarts: 0, weight: 2, pid: 7 },
+      { state: 'unavailable', restarts: 2, weight: 1, error },
+    ],
+    tools: [],
+    prompts: [],
+    resources: [],
+    resourceTemplates: [],
+  }
+  const { instances } = ServerEntry.parse(toEntry('us', config, snapshot))
+  expect(instances).toEqual([
+    { state: 'ready', restarts: 0, weight: 2, pid: 7 },
+    { state: 'unavailable', restarts: 2, weight: 1, error: 'it ended' },
+  ])
 })
 
 test('an entry has what others need of the server and its tools', () => {

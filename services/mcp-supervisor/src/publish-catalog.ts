@@ -1,7 +1,7 @@
 import type { Bus, CatalogView } from '@mcp-host/bus'
 import type { CatalogTool, ServerEntry, ServerStats } from '@mcp-host/contracts'
 import { catalogKey, ServerName } from '@mcp-host/contracts'
-import type { ServerConfig, ServerSnapshot } from 'mcp-host'
+import type { InstanceSnapshot, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { brief } from './brief.ts'
 
 /**
@@ -228,7 +228,7 @@ export class CatalogPublisher implements AsyncDisposable {
 export function toEntry(
   supervisor: string,
   { type, scope = 'shared', placement = defaultPlacement(type) }: ServerConfig,
-  { name, state, error, pid, restarts, era, ...told }: ServerSnapshot,
+  { name, state, error, pid, restarts, instances, era, ...told }: ServerSnapshot,
 ): ServerEntry {
   return {
     kind: 'server',
@@ -241,9 +241,14 @@ export function toEntry(
     placement,
     ...(pid === undefined ? {} : { pid }),
     restarts,
+    ...(instances === undefined ? {} : { instances: instances.map(toInstance) }),
     ...(era === undefined ? {} : { era }),
     ...listed(told),
   }
+}
+
+function toInstance({ error, ...instance }: InstanceSnapshot) {
+  return { ...instance, ...(error === undefined ? {} : { error: brief(error.message) }) }
 }
 
 /** The entry with as much of its lists as fits into one message; one that says why its tools do not. */

@@ -34,13 +34,15 @@ const ListCaching = z.object({
   listedAt: z.number(),
 })
 
+const ServerState = z.enum(['starting', 'ready', 'unavailable', 'stopping', 'shutdown'])
+
 /** An MCP server at one supervisor. Written by that supervisor, watched by the rest. */
 export const ServerEntry = z.object({
   kind: z.literal('server'),
   server: ServerName,
   /** Bus id of the process that runs it; it counts only while that process is present. */
   supervisor: z.string(),
-  state: z.enum(['starting', 'ready', 'unavailable', 'stopping', 'shutdown']),
+  state: ServerState,
   /** Why it is not ready, in words for a user. */
   error: z.string().optional(),
   type: z.enum(['stdio', 'http', 'sse', 'websocket']).optional(),
@@ -52,6 +54,18 @@ export const ServerEntry = z.object({
   pid: z.number().int().optional(),
   /** How often it was started again. */
   restarts: z.number().int().nonnegative().optional(),
+  /** Of a server that has `instances` in `mcp.json`: each, in their order. */
+  instances: z
+    .array(
+      z.object({
+        state: ServerState,
+        error: z.string().optional(),
+        pid: z.number().int().optional(),
+        restarts: z.number().int().nonnegative(),
+        weight: z.number().positive(),
+      }),
+    )
+    .optional(),
   /** Which protocol era it speaks. */
   era: z.string().optional(),
   /** What it can, in its own words. */

@@ -13,7 +13,7 @@ import {
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'
-import type { MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
+import type { McpConfig, MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
 import { startToolCall } from '../handlers/run-tool.ts'
@@ -74,9 +74,7 @@ export class HostedServer implements AsyncDisposable {
     this.#host = host
     this.#options = options
     this.name = name
-    // The other servers are not in this host: the placement waits for them.
-    const { dependencies: _, ...alone } = config
-    this.#started = host.initialize({ servers: { [name]: alone } }).catch((err: unknown) => {
+    this.#started = host.initialize(this.#alone(config)).catch((err: unknown) => {
       const fields = { component: 'supervisor', action: 'initialize', server: name, err }
       deps.logger.error(fields, 'could not start a server')
     })
@@ -210,6 +208,11 @@ export class HostedServer implements AsyncDisposable {
     return startToolCall(deps, this.name, served)
   }
 
+  /** Makes it what a new configuration says. */
+  async reload(config: ServerConfig): Promise<void> {
+    await this.#host.reload(this.#alone(config))
+  }
+
   /** Its process anew; calls under way fail. Throws `unavailable` when it does not become ready. */
   async restart(): Promise<void> {
     try {
@@ -239,6 +242,12 @@ export class HostedServer implements AsyncDisposable {
     await this.#followed
     await this.drained()
     this.#listening.dispose()
+  }
+
+  /** The other servers are not in this host: the placement waits for them. */
+  #alone(config: ServerConfig): McpConfig {
+    const { dependencies: _, ...alone } = config
+    return { servers: { [this.name]: alone } }
   }
 
   #listen(): DisposableStack {

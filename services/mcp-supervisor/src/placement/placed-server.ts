@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Lease, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerEntry, ServerName, SessionId } from '@mcp-host/contracts'
 import { BusError, viewServers } from '@mcp-host/contracts'
@@ -47,7 +48,7 @@ export interface HostAnswers {
 /** What this supervisor does about one configured server, from its start until it is disposed. */
 export class PlacedServer implements AsyncDisposable {
   readonly name: ServerName
-  readonly config: ServerConfig
+  #config: ServerConfig
   readonly #deps: PlacementDeps
   readonly #stats = new CallStats()
   readonly #stop = new AbortController()
@@ -58,7 +59,7 @@ export class PlacedServer implements AsyncDisposable {
 
   constructor(deps: PlacementDeps, name: ServerName, config: ServerConfig) {
     this.name = name
-    this.config = config
+    this.#config = config
     this.#deps = { ...deps, events: counted(deps.events, this.#stats) }
     if (config.scope === 'session') {
       this.#sessions = new ProcessesOfSessions(this.#deps, name, config)
@@ -69,6 +70,25 @@ export class PlacedServer implements AsyncDisposable {
       const fields = { component: 'placement', action: 'run', server: name, err }
       deps.logger.error(fields, 'a server was given up')
     })
+  }
+
+  get config(): ServerConfig {
+    return this.#config
+  }
+
+  /** Takes up other instances of the same server while it runs; `false`: it has to begin anew. */
+  async adapt(config: ServerConfig): Promise<boolean> {
+    if (!differInInstances(this.#config, config)) return false
+    // One that is not there yet may be waiting for what is wrong with the instances before.
+    if (this.#hosted !== undefined && this.#hosted.snapshot?.state !== 'ready') return false
+    this.#config = config
+    try {
+      await this.#hosted?.reload(config)
+      return true
+    } catch {
+      // It ends just now: what begins anew has the new configuration.
+      return false
+    }
   }
 
   get stats() {
@@ -313,6 +333,13 @@ export class PlacedServer implements AsyncDisposable {
     const fields = { component: 'placement', action: 'lease', server: this.name, key, revision }
     this.#deps.logger.info(fields, 'this supervisor has the server now')
   }
+}
+
+/** Whether both have instances, and are the same server apart from that. */
+function differInInstances(before: ServerConfig, after: ServerConfig): boolean {
+  const { instances: one, balance: _, ...shared } = before
+  const { instances: other, balance: __, ...now } = after
+  return one !== undefined && other !== undefined && isDeepStrictEqual(shared, now)
 }
 
 function counted(events: SupervisorEvents, stats: CallStats): SupervisorEvents {

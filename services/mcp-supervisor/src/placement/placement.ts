@@ -78,11 +78,17 @@ export class Placement implements AsyncDisposable {
       else {
         result.changed.push(name)
         // Each by itself: a long call of one server must not keep the others away.
-        ended.push(endOf(before).then(() => this.#begin(name, config)))
+        ended.push(this.#change(before, config))
       }
     }
     await Promise.all(ended)
     return result
+  }
+
+  async #change(before: PlacedServer, config: ServerConfig): Promise<void> {
+    if (await before.adapt(config)) return
+    await endOf(before)
+    this.#begin(before.name, config)
   }
 
   #begin(name: ServerName, config: ServerConfig): void {
