@@ -86,7 +86,7 @@ describe('an HTTP answer', () => {
     ],
     ['502', true, (_params, { response }) => void response.writeHead(502).end('<html></html>')],
     ['429', false, (_params, { response }) => void response.writeHead(429).end('slow down')],
-    ['503', false, (_params, { response }) => void response.writeHead(503).end('<html></html>')],
+    ['503', true, (_params, { response }) => void response.writeHead(503).end('<html></html>')],
   ])(
     '%s ends one call, whether it may have run or not, and not the session of a server that lives',
     async (_title, isOutcomeUnknown, answer) => {

@@ -6,7 +6,6 @@ import type {
   ReadResourceResult,
 } from '@modelcontextprotocol/client'
 
-import { RpcSendError } from '../connection/rpc.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { isSafeToRepeat } from '../inventory/tool.ts'
 import type { Logger } from '../logger.ts'
@@ -111,9 +110,8 @@ export class PoolClient implements MemberClient {
         return await ask(instance.client, { ...options, retry })
       } catch (error) {
         if (!(error instanceof ServerUnavailableError)) throw error
-        const hasBegun = mayHaveBegun(error)
-        if (hasBegun) begun += 1
-        const mayGoOn = !hasBegun || (left > 1 && !isLast)
+        if (error.isOutcomeUnknown) begun += 1
+        const mayGoOn = !error.isOutcomeUnknown || (left > 1 && !isLast)
         const next = mayGoOn ? pool.pick(tool, tried) : undefined
         if (next === undefined) throw error
         const { requestId } = options
@@ -134,11 +132,6 @@ export class PoolClient implements MemberClient {
       throw first.reason
     }
   }
-}
-
-/** Also behind a status of 503, which callers may take for a refusal: it can be a proxy's that lost the server. */
-function mayHaveBegun({ isOutcomeUnknown, cause }: ServerUnavailableError): boolean {
-  return isOutcomeUnknown || (cause instanceof RpcSendError && cause.mayHaveBegun)
 }
 
 function isSafe({ server }: PoolInstance, tool: string | undefined): boolean {

@@ -1,5 +1,3 @@
-import { SdkHttpError } from '@modelcontextprotocol/client'
-
 import { RpcClosed, RpcError, RpcSendError, RpcTimeout, RpcUnsendable } from '../connection/rpc.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
@@ -34,7 +32,7 @@ export function toRequestError(
   const isSendError = cause instanceof RpcSendError
   if (isSendError || cause instanceof RpcClosed) {
     const why = `the server "${server}" ${isSendError ? 'cannot be reached: ' : ''}${cause.message}`
-    const isOutcomeUnknown = !isSendError || (cause.mayHaveBegun && !isRefusal(cause))
+    const isOutcomeUnknown = !isSendError || cause.mayHaveBegun
     if (!isOutcomeUnknown) return new ServerUnavailableError(why, context)
     const what = tool === undefined ? 'request' : 'tool'
     const message = `${why}; whether the ${what} took effect is not known`
@@ -42,11 +40,4 @@ export function toRequestError(
   }
   // Its own abort, in the words of whoever aborted, or an error of ours that says all.
   return cause
-}
-
-const SERVICE_UNAVAILABLE = 503
-
-/** A status by which servers ask to be tried again. Some proxies say so of a server that they lost in the middle. */
-function isRefusal({ cause }: RpcSendError): boolean {
-  return cause instanceof SdkHttpError && cause.data.status === SERVICE_UNAVAILABLE
 }
