@@ -79,6 +79,7 @@ function serve(heartbeatMs = 60_000): Promise<void> {
   })
   const events = gatewayEvents(metrics)
   const deps = { endpoint, mount, draining: draining.signal, events }
+  // Only what it uses of one.
   return serveMcpSocket(deps, socket as unknown as WebSocket, { heartbeatMs })
 }
 
