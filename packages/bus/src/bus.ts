@@ -1,4 +1,5 @@
 import type {
+  BusError,
   CallContract,
   CatalogEntry,
   Envelope,
@@ -23,6 +24,16 @@ export interface CallOptions {
 export interface ServedRequest<Request> {
   readonly request: Request
   readonly envelope: Envelope
+}
+
+/** Who has asked something that is passed on. No promise: this is what is done most often. */
+export interface PassageListener<Reply> {
+  /** Takes an answer; whether more will come. What it throws, it is told as failure. */
+  onAnswer(answer: Frame<Reply>): boolean
+  /** No more comes. */
+  onFailure(error: BusError): void
+  /** Told again and again, many times a second, while it waits. */
+  onWaiting(): void
 }
 
 /** Answers a question that was passed on; `tell` sends an answer before the last. */
@@ -72,18 +83,16 @@ export interface Bus extends AsyncDisposable {
   ): Disposable
 
   /**
-   * Asks as `call` does, with a body that goes on as it is, and waits for the last of the answers; `onPart` is
-   * told of those before it. `timeoutMs`: how long to wait for the first, and after each for the next.
+   * Asks as `call` does, with a body that goes on as it is; several answers may come. `timeoutMs`: how long to wait
+   * for the first, and after each for the next.
    */
   pass<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
     question: { readonly head: Request; readonly body: Uint8Array | string },
-    options: CallOptions & {
-      /** Takes an answer; whether more will come. */
-      readonly onPart: (part: Frame<Reply>) => boolean
-    },
-  ): Promise<Frame<Reply>>
+    options: CallOptions,
+    listener: PassageListener<Reply>,
+  ): void
 
   /** As `serve`. */
   servePassage<S extends string, Request, Reply>(

@@ -16,6 +16,7 @@ export type {
   LogEnd,
   McpClients,
   McpClientView,
+  PassageListener,
   PutRecordOptions,
   ReadOptions,
   ServedRequest,

@@ -13,6 +13,7 @@ import type {
   Bus,
   CallOptions,
   PassageHandler,
+  PassageListener,
   ServedRequest,
   SessionDirectory,
   Snapshots,
@@ -26,7 +27,6 @@ import {
   throwErrorReply,
 } from './codec.ts'
 import { connectNats, inboxPrefix } from './connect.ts'
-import type { Frame } from './frame.ts'
 import { decodeFrame, encodeFrame, withEnvelope } from './frame.ts'
 import { BLOB_BUCKET, NatsBlobs } from './nats-blobs.ts'
 import { CATALOG_BUCKET, NatsCatalog } from './nats-catalog.ts'
@@ -36,6 +36,7 @@ import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
 import { MCP_CLIENT_BUCKET, MCP_CLIENT_MS, NatsMcpClients } from './nats-mcp-clients.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
+import type { Asker } from './reply-inbox.ts'
 import { ReplyInbox } from './reply-inbox.ts'
 import { ensureStreams, openBucket, openStore } from './streams.ts'
 
@@ -119,6 +120,37 @@ export async function connectBus({
     }
     // Such as a broker that has just started, or has no leader yet: asked again, it may be ready.
     throw new BusError('unavailable', 'nats-server is not ready', { cause: error })
+  }
+}
+
+/** Between the inbox and who has asked. */
+class PassageAsker<Reply> implements Asker {
+  readonly quietMs: number
+  readonly #contract: Pick<PassageContract<string, never, Reply>, 'subject' | 'reply'>
+  readonly #listener: PassageListener<Reply>
+
+  constructor(
+    contract: Pick<PassageContract<string, never, Reply>, 'subject' | 'reply'>,
+    quietMs: number,
+    listener: PassageListener<Reply>,
+  ) {
+    this.#contract = contract
+    this.quietMs = quietMs
+    this.#listener = listener
+  }
+
+  onAnswer(message: Msg): boolean {
+    const { subject, reply } = this.#contract
+    throwErrorReply(message, subject)
+    return !this.#listener.onAnswer(decodeFrame(reply, message.data, subject))
+  }
+
+  onFailure(error: unknown): void {
+    this.#listener.onFailure(toBusError(error, this.#contract.subject))
+  }
+
+  onWaiting(): void {
+    this.#listener.onWaiting()
   }
 }
 
@@ -264,35 +296,24 @@ class NatsBus implements Bus {
     }
   }
 
-  async pass<S extends string, Request, Reply>(
+  pass<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
     { head, body }: { readonly head: Request; readonly body: Uint8Array | string },
-    {
-      envelope,
-      timeoutMs,
-      onPart,
-    }: CallOptions & { readonly onPart: (part: Frame<Reply>) => boolean },
-  ): Promise<Frame<Reply>> {
+    { envelope, timeoutMs }: CallOptions,
+    listener: PassageListener<Reply>,
+  ): void {
     const { subject: what } = contract
-    const subject = fillSubject(what, params)
-    // What is published now is thrown away when the connection is made again.
-    if (this.sinceOutageMs() === 0)
-      throw new BusError('unavailable', `${what}: nats-server is away`)
-    let last: Frame<Reply> | undefined
+    const asker = new PassageAsker(contract, timeoutMs, listener)
     try {
-      await this.#inbox.ask(subject, encodeFrame([envelope, head], body), {
-        quietMs: timeoutMs,
-        onAnswer(message) {
-          throwErrorReply(message, what)
-          last = decodeFrame(contract.reply, message.data, `answer of ${what}`)
-          return !onPart(last)
-        },
-      })
+      const subject = fillSubject(what, params)
+      // What is published now is thrown away when the connection is made again.
+      if (this.sinceOutageMs() === 0)
+        throw new BusError('unavailable', `${what}: nats-server is away`)
+      this.#inbox.begin(subject, encodeFrame([envelope, head], body), asker)
     } catch (error) {
-      throw toBusError(error, what)
+      asker.onFailure(error)
     }
-    return last as Frame<Reply>
   }
 
   servePassage<S extends string, Request, Reply>(

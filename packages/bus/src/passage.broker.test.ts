@@ -1,8 +1,10 @@
+import type { PassReply } from '@mcp-host/contracts'
 import { BusError, newEnvelope, passRequest } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Bus } from './bus.ts'
+import type { Frame } from './frame.ts'
 import { decodeFrame, encodeFrame, withEnvelope } from './frame.ts'
 
 let broker: Broker
@@ -22,20 +24,21 @@ const result = { type: 'result' } as const
 const pass = async (server: string, body: string | Uint8Array, parts: unknown[] = []) => {
   // Else the question could be there before the broker knows who answers.
   await answering.ping()
-  return asking.pass(
-    passRequest,
-    { server },
-    { head, body },
-    {
-      envelope: newEnvelope('ann'),
-      timeoutMs: 1_000,
-      onPart(part) {
-        parts.push([part.head, text.decode(part.body)])
-        return part.head.type === 'notice' || part.head.type === 'running'
+  return new Promise<Frame<PassReply>>((resolve, reject) => {
+    const options = { envelope: newEnvelope('ann'), timeoutMs: 1_000 }
+    asking.pass(passRequest, { server }, { head, body }, options, {
+      onAnswer(answer) {
+        parts.push([answer.head, text.decode(answer.body)])
+        const hasMore = answer.head.type === 'notice' || answer.head.type === 'running'
+        if (!hasMore) resolve(answer)
+        return hasMore
       },
-    },
-  )
+      onFailure: reject,
+      onWaiting: () => void waits++,
+    })
+  })
 }
+let waits = 0
 
 test.each([
   ['json', '{"a":"ä\\n"}'],

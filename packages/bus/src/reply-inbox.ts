@@ -2,22 +2,33 @@ import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { createInbox, errors } from '@nats-io/transport-node'
 
 const NO_RESPONDERS = 503
+/** How often it is looked for questions that have waited too long. */
+const LOOK_MS = 50
 
-export interface AskOptions {
+/** Who has asked. */
+export interface Asker {
   /** How long to wait for the first answer, and after each for the next. */
   readonly quietMs: number
-  readonly headers?: MsgHdrs
-  /** Takes an answer; whether it was the last. */
-  readonly onAnswer: (message: Msg) => boolean
+  /** Takes an answer; whether it was the last. What it throws is its failure. */
+  onAnswer(message: Msg): boolean
+  /** Nothing came for too long, nobody listens, or the connection is closed. No more comes. */
+  onFailure(error: unknown): void
+  /** Told again and again while it waits. */
+  onWaiting?(): void
 }
 
-interface Question extends Pick<AskOptions, 'onAnswer'> {
+export interface AskOptions extends Pick<Asker, 'quietMs' | 'onAnswer'> {
+  readonly headers?: MsgHdrs
+}
+
+interface Question {
   /** Its slot, and a number that makes it unique. */
   readonly token: string
-  isOver: boolean
+  readonly slot: number
   readonly subject: string
-  readonly quiet: NodeJS.Timeout
-  readonly settle: PromiseWithResolvers<void>
+  readonly asker: Asker
+  /** By `performance.now()`: when it was asked, or the last answer came. */
+  heardAt: number
 }
 
 /**
@@ -40,9 +51,14 @@ export class ReplyInbox {
     this.#connection = connection
     this.#prefix = `${createInbox(prefix)}.`
     connection.subscribe(`${this.#prefix}*`, {
-      callback: (error, message) => (error === null ? this.#take(message) : this.#fail(error)),
+      callback: (error, message) => (error === null ? this.#take(message) : this.#failAll(error)),
     })
-    void connection.closed().then(() => this.#fail(new errors.ClosedConnectionError()))
+    // One for all: a timer for each would be a good part of what a question costs.
+    const looking = setInterval(() => this.#look(), LOOK_MS).unref()
+    void connection.closed().then(() => {
+      clearInterval(looking)
+      this.#failAll(new errors.ClosedConnectionError())
+    })
   }
 
   /** The one answer. Rejects as `ask` does. */
@@ -64,34 +80,63 @@ export class ReplyInbox {
    * Rejects when nothing came for too long, when nobody listens, when the connection is closed, and with
    * what `onAnswer` throws.
    */
-  async ask(
+  ask(
     subject: string,
     data: Uint8Array,
     { quietMs, headers, onAnswer }: AskOptions,
   ): Promise<void> {
-    const settle = Promise.withResolvers<void>()
-    const quiet = setTimeout(() => settle.reject(new errors.TimeoutError()), quietMs)
+    return new Promise((resolve, reject) => {
+      const asker = {
+        quietMs,
+        onAnswer(message: Msg): boolean {
+          const isLast = onAnswer(message)
+          if (isLast) resolve()
+          return isLast
+        },
+        onFailure: reject,
+      }
+      this.begin(subject, data, asker, headers)
+    })
+  }
+
+  /** As `ask`, without a promise. Throws when it cannot be sent. */
+  begin(subject: string, data: Uint8Array, asker: Asker, headers?: MsgHdrs): void {
     const slot = this.#free.pop() ?? this.#questions.length
     const token = `${slot}-${this.#count++}`
-    this.#questions[slot] = { token, isOver: false, subject, onAnswer, quiet, settle }
+    const question = { token, slot, subject, asker, heardAt: performance.now() }
+    this.#questions[slot] = question
+    const reply = this.#prefix + token
     try {
-      const reply = this.#prefix + token
-      this.#connection.publish(
-        subject,
-        data,
-        headers === undefined ? { reply } : { reply, headers },
-      )
-      await settle.promise
-    } finally {
-      clearTimeout(quiet)
-      this.#questions[slot] = undefined
-      this.#free.push(slot)
+      this.#connection.publish(subject, data, headers ? { reply, headers } : { reply })
+    } catch (error) {
+      this.#end(question)
+      throw error
     }
   }
 
-  #fail(error: Error): void {
-    for (const { settle } of this.#questions.filter((each) => each !== undefined)) {
-      settle.reject(error)
+  #end({ slot }: Question): void {
+    this.#questions[slot] = undefined
+    this.#free.push(slot)
+  }
+
+  #fail(question: Question, error: unknown): void {
+    this.#end(question)
+    question.asker.onFailure(error)
+  }
+
+  #failAll(error: Error): void {
+    for (const question of this.#questions.slice()) {
+      if (question !== undefined) this.#fail(question, error)
+    }
+  }
+
+  #look(): void {
+    const now = performance.now()
+    for (const question of this.#questions) {
+      if (question === undefined) continue
+      const { asker, heardAt } = question
+      if (now - heardAt >= asker.quietMs) this.#fail(question, new errors.TimeoutError())
+      else asker.onWaiting?.()
     }
   }
 
@@ -99,16 +144,15 @@ export class ReplyInbox {
     const token = message.subject.slice(this.#prefix.length)
     const question = this.#questions[Number.parseInt(token, 10)]
     // The slot may be another's by now.
-    if (question?.token !== token || question.isOver) return
-    const { subject, onAnswer, quiet, settle } = question
+    if (question?.token !== token) return
     try {
-      if (message.headers?.code === NO_RESPONDERS) throw new errors.NoRespondersError(subject)
-      if (!onAnswer(message)) return void quiet.refresh()
-      settle.resolve()
+      if (message.headers?.code === NO_RESPONDERS) {
+        throw new errors.NoRespondersError(question.subject)
+      }
+      if (question.asker.onAnswer(message)) this.#end(question)
+      else question.heardAt = performance.now()
     } catch (error) {
-      settle.reject(error)
+      this.#fail(question, error)
     }
-    // More may have come with it.
-    question.isOver = true
   }
 }

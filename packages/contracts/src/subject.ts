@@ -30,16 +30,15 @@ function tokensOf(template: string): readonly Token[] {
 /** The subject with every brace filled. Throws a `TypeError` when a value is not a single token. */
 export function fillSubject<S extends string>(template: S, params: SubjectParams<S>): string {
   const values: Readonly<Record<string, string | undefined>> = params
-  return tokensOf(template)
-    .map(({ text, param }) => {
-      if (param === undefined) return text
-      const value = values[param]
-      if (value === undefined || !TOKEN.test(value)) {
-        throw new TypeError(`subject ${template}: ${param} must match ${TOKEN}, not ${value}`)
-      }
-      return value
-    })
-    .join('.')
+  let subject = ''
+  for (const { text, param } of tokensOf(template)) {
+    const value = param === undefined ? text : values[param]
+    if (value === undefined || (param !== undefined && !TOKEN.test(value))) {
+      throw new TypeError(`subject ${template}: ${param} must match ${TOKEN}, not ${value}`)
+    }
+    subject += subject === '' ? value : `.${value}`
+  }
+  return subject
 }
 
 /** The values of the braces, or `undefined` when the subject is not of this template. */

@@ -10,17 +10,29 @@ export class UnderWay {
   /** Something is under way until disposed. */
   begin(): Disposable {
     this.#count++
-    return {
-      [Symbol.dispose]: () => {
-        if (--this.#count > 0) return
-        this.#ended?.resolve()
-        this.#ended = undefined
-      },
-    }
+    return new Part(this.#end)
+  }
+
+  readonly #end = (): void => {
+    if (--this.#count > 0) return
+    this.#ended?.resolve()
+    this.#ended = undefined
   }
 
   /** Resolves once nothing is. */
   async idle(): Promise<void> {
     while (this.#count > 0) await (this.#ended ??= Promise.withResolvers()).promise
+  }
+}
+
+class Part implements Disposable {
+  readonly #end: () => void
+
+  constructor(end: () => void) {
+    this.#end = end
+  }
+
+  [Symbol.dispose](): void {
+    this.#end()
   }
 }

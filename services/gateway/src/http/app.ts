@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
@@ -11,8 +12,11 @@ import type { GatewayConfig } from '../config.ts'
 import { MAINTENANCE } from '../maintenance.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
-import type { McpRoutesDeps } from '../mcp/mcp-routes.ts'
-import { addMcpRoutes } from '../mcp/mcp-routes.ts'
+import type { Clients } from '../mcp/core/clients.ts'
+import { McpEndpoint } from '../mcp/core/endpoint.ts'
+import { McpHttp } from '../mcp/mcp-http.ts'
+import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
+import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'
 import { addCapabilitiesRoute } from '../mcp/rest/capabilities-route.ts'
 import { addRestRoutes } from '../mcp/rest/rest-routes.ts'
 import { SUBPROTOCOL } from '../mcp/mcp-socket.ts'
@@ -24,7 +28,7 @@ import { compressAnswers } from './compress-answers.ts'
 import { replyError } from './error-reply.ts'
 import { describeRoutes } from './openapi.ts'
 import { addModelRoutes } from './model-routes.ts'
-import { allowOrigin, checkOrigin } from './origin.ts'
+import { originGuard, originHeaders, preflightHeaders } from './origin.ts'
 import { readBodies } from './read-bodies.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
@@ -32,6 +36,9 @@ import { addSessionRoutes } from './session-routes.ts'
 const MAX_FRAME_BYTES = 8 * 1024 * 1024
 
 const MAX_BODY_BYTES = 1024 * 1024
+
+/** Longer than load balancers usually keep a connection that nothing goes through. */
+const KEEP_ALIVE_MS = 72_000
 
 /** What the server says too shortly, by status. */
 const FAULTS: Readonly<Record<number, string>> = {
@@ -83,7 +90,8 @@ GET    /ready                              whether it can work
 GET    /metrics                            Prometheus
 `
 
-export interface AppDeps extends ApiDeps, Pick<McpRoutesDeps, 'mounts' | 'clients' | 'passing'> {
+export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passing'> {
+  readonly clients: Clients
   readonly catalog: CatalogView
   readonly operations: OperationsDeps
   readonly models: () => ModelList
@@ -96,7 +104,23 @@ export async function buildApp(
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<FastifyInstance> {
   const { logger, operations, onSocket, draining } = deps
+  const upstream = new SharedUpstream(new BusUpstream(deps.bus))
+  const endpoint = new McpEndpoint(
+    { upstream, clients: deps.clients, serverInfo: { name: 'mcp-host', version: '0.1.0' } },
+    { streamMs: settings.mcpStreamMs },
+  )
+  const checkOrigin = originGuard(settings.allowedOrigins)
+  const mcp = { ...deps, endpoint, upstream, checkOrigin }
+  const mcpHttp = new McpHttp(mcp)
   const app = fastify({
+    serverFactory(others) {
+      const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+        if (!mcpHttp.take(request, response)) others(request, response)
+      })
+      // An upload may take longer than the default; its headers may not.
+      server.requestTimeout = 0
+      return server
+    },
     bodyLimit: MAX_BODY_BYTES,
     frameworkErrors: (error, _, reply) => {
       void replyError(reply, new BusError('invalid', error.message), error.statusCode)
@@ -115,12 +139,14 @@ export async function buildApp(
   })
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
-    checkOrigin(request.headers, settings.allowedOrigins)
+    checkOrigin(request.headers)
     if (draining.aborted && !UNTIL_THE_END.has(request.routeOptions.url ?? '')) {
       reply.header('connection', 'close')
       throw new BusError('unavailable', MAINTENANCE)
     }
-    return allowOrigin(request, reply)
+    reply.headers(originHeaders(request.headers) ?? {})
+    const preflight = preflightHeaders(request.method, request.headers)
+    return preflight && reply.code(204).headers(preflight).send()
   })
   compressAnswers(app)
   app.setErrorHandler((error, request, reply) => {
@@ -160,8 +186,7 @@ export async function buildApp(
     },
     { prefix: '/api/chat' },
   )
-  const mcp = { ...deps, upstream: new SharedUpstream(new BusUpstream(deps.bus)) }
-  await app.register((scope) => addMcpRoutes(scope, mcp, settings))
+  await app.register((scope) => addMcpSockets(scope, mcp, settings))
   await app.register(async (scope) => {
     readBodies(scope)
     const api = scope.withTypeProvider<ZodTypeProvider>()

@@ -7,35 +7,40 @@ const MIN_BYTES = 8 * 1024
 
 type Done = (error: Error | null, compressed: Buffer) => void
 
+interface Encoding {
+  readonly name: string
+  readonly compress: (body: InputType, done: Done) => void
+}
+
 /**
  * The best first, at their quickest: 226 KB of tools take a thread 0.4 to 0.7 ms and become 20 to 26 KB. To look for
  * what was compressed before would take the event loop 0.2 ms.
  */
-const ENCODINGS: ReadonlyMap<string, (body: InputType, done: Done) => void> = new Map([
-  [
-    'zstd',
-    (body, done) =>
+const ENCODINGS: readonly Encoding[] = [
+  {
+    name: 'zstd',
+    compress: (body, done) =>
       zstdCompress(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, done),
-  ],
-  [
-    'br',
-    (body, done) => brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }, done),
-  ],
-  ['gzip', (body, done) => gzip(body, { level: 1 }, done)],
-])
+  },
+  {
+    name: 'br',
+    compress: (body, done) =>
+      brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }, done),
+  },
+  { name: 'gzip', compress: (body, done) => gzip(body, { level: 1 }, done) },
+]
 
 /** Compresses large JSON for whoever accepts it. Small answers and streams go as they are, without a detour. */
 export function compressAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!isLarge(payload) || !isPlainJson(reply)) return done(null, payload)
     reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept-Encoding'].flat().join(', '))
-    const encoding = preferred(request.headers['accept-encoding'])
-    const compress = encoding === undefined ? undefined : ENCODINGS.get(encoding)
-    if (compress === undefined) return done(null, payload)
-    compress(payload, (error, compressed) => {
+    const encoding = preferredEncoding(request.headers['accept-encoding'])
+    if (encoding === undefined) return done(null, payload)
+    encoding.compress(payload, (error, compressed) => {
       // It is as good as it is.
       if (error !== null) return done(null, payload)
-      reply.header('content-encoding', encoding)
+      reply.header('content-encoding', encoding.name)
       const tag = reply.getHeader('etag')
       // It is the same, but not to the byte.
       if (typeof tag === 'string' && tag.startsWith('"')) reply.header('etag', `W/${tag}`)
@@ -44,7 +49,8 @@ export function compressAnswers(app: FastifyInstance): void {
   })
 }
 
-function isLarge(payload: unknown): payload is string | Uint8Array {
+/** Whether it is worth it. */
+export function isLarge(payload: unknown): payload is string | Uint8Array {
   const isWhole = typeof payload === 'string' || payload instanceof Uint8Array
   return isWhole && payload.length >= MIN_BYTES
 }
@@ -56,7 +62,7 @@ function isPlainJson(reply: FastifyReply): boolean {
 }
 
 /** What a client likes best of what we can do; of what it likes as much, the best. */
-function preferred(header: string | string[] = ''): string | undefined {
+export function preferredEncoding(header: string | string[] = ''): Encoding | undefined {
   const likings = new Map(
     String(header)
       .split(',')
@@ -66,9 +72,7 @@ function preferred(header: string | string[] = ''): string | undefined {
         return [name.trim(), Number(weight ?? 1)] as const
       }),
   )
-  const liked = ENCODINGS.keys()
-    .map((name) => ({ name, liking: likings.get(name) ?? 0 }))
-    .filter(({ liking }) => liking > 0)
-    .toArray()
-  return liked.toSorted((one, other) => other.liking - one.liking)[0]?.name
+  const liking = ({ name }: Encoding): number => likings.get(name) ?? 0
+  const liked = ENCODINGS.filter((each) => liking(each) > 0)
+  return liked.toSorted((one, other) => liking(other) - liking(one))[0]
 }

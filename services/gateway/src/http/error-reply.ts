@@ -18,17 +18,32 @@ const STATUS: Record<ErrorCode, number> = {
 }
 
 /** How long a client is asked to wait before it tries again, in seconds. */
-const RETRY_AFTER_SECONDS = 1
+const RETRY_AFTER_SECONDS = '1'
+
+interface ErrorAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: ErrorReply
+}
 
 export const ErrorReply = z
   .object({ error: Failure.describe('What went wrong.') })
   .meta({ id: 'Error', description: 'Why a request was not done.' })
+export type ErrorReply = z.infer<typeof ErrorReply>
 
 /** Any failure as a JSON answer; `status` where it is finer than the code's. */
 export function replyError(reply: FastifyReply, error: unknown, status?: number): FastifyReply {
+  const answer = errorAnswer(error, status)
+  return reply.code(answer.status).headers(answer.headers).send(answer.body)
+}
+
+/** As `replyError`, in plain values. */
+export function errorAnswer(error: unknown, status?: number): ErrorAnswer {
   const known = BusError.from(error)
-  if (known.code === 'unavailable' || known.code === 'exhausted') {
-    reply.header('retry-after', RETRY_AFTER_SECONDS)
+  const isForNow = known.code === 'unavailable' || known.code === 'exhausted'
+  return {
+    status: status ?? STATUS[known.code],
+    headers: isForNow ? { 'retry-after': RETRY_AFTER_SECONDS } : {},
+    body: { error: known.toInfo() },
   }
-  return reply.code(status ?? STATUS[known.code]).send({ error: known.toInfo() })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allowOrigin, checkOrigin } from './origin.ts'
+import { originGuard, originHeaders, preflightHeaders } from './origin.ts'
 
 const allowed = ['https://chat.example.com', 'http://intranet:8080']
 const here = 'localhost:3000'
@@ -15,7 +15,7 @@ test.each([
   'chat.example.com',
   'intranet:8080',
 ])('a client without an origin may use the host name %s', (host) => {
-  expect(() => checkOrigin({ host }, allowed)).not.toThrow()
+  expect(() => originGuard(allowed)({ host })).not.toThrow()
 })
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   ['an empty name', ''],
   ['no name', undefined],
 ])('%s is refused', (_, host) => {
-  expect(() => checkOrigin(host === undefined ? {} : { host }, allowed)).toThrow(
+  expect(() => originGuard(allowed)(host === undefined ? {} : { host })).toThrow(
     expect.objectContaining({ code: 'denied', field: 'Host' }),
   )
 })
@@ -42,7 +42,7 @@ test.each([
   'https://chat.example.com',
   'http://intranet:8080',
 ])('pages of %s may connect', (origin) => {
-  expect(() => checkOrigin({ host: here, origin }, allowed)).not.toThrow()
+  expect(() => originGuard(allowed)({ host: here, origin })).not.toThrow()
 })
 
 test.each([
@@ -57,29 +57,23 @@ test.each([
   ['something else', 'nonsense'],
   ['an empty origin', ''],
 ])('pages of %s are refused', (_, origin) => {
-  expect(() => checkOrigin({ host: here, origin }, allowed)).toThrow(
+  expect(() => originGuard(allowed)({ host: here, origin })).toThrow(
     expect.objectContaining({ code: 'denied', field: 'Origin' }),
   )
 })
 
 test('an allowed page may send what MCP has in headers, and read its session', () => {
-  const reply = {
-    headers: (more: object) => (Object.assign(sent, more), reply),
-    code: () => reply,
-    send: () => reply,
-  }
-  const sent: Record<string, string> = {}
   const headers = {
     origin: 'http://localhost:1',
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'content-type, mcp-param-City,x-other',
   }
-  allowOrigin({ method: 'OPTIONS', headers } as never, reply as never)
-  expect(sent['access-control-allow-headers']).toMatch(/Mcp-Session-Id, mcp-param-City$/)
-  expect(sent['access-control-expose-headers']).toContain('Mcp-Session-Id')
+  const preflight = preflightHeaders('OPTIONS', headers)
+  expect(preflight?.['access-control-allow-headers']).toMatch(/Mcp-Session-Id, mcp-param-City$/)
+  expect(originHeaders(headers)?.['access-control-expose-headers']).toContain('Mcp-Session-Id')
 })
 
 test('a foreign page is refused also under an allowed host name', () => {
   const headers = { host: 'chat.example.com', origin: 'https://evil.example' }
-  expect(() => checkOrigin(headers, allowed)).toThrow('pages of https://evil.example')
+  expect(() => originGuard(allowed)(headers)).toThrow('pages of https://evil.example')
 })

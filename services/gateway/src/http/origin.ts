@@ -1,49 +1,57 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isLoopback } from '../config.ts'
+
+/** Throws `denied`. */
+export type OriginGuard = (headers: IncomingHttpHeaders) => void
 
 /**
  * Refuses requests that a foreign web page could have caused: of another origin, or under a host name
- * that was bent to this machine. Throws `denied`.
+ * that was bent to this machine.
  */
-export function checkOrigin(headers: IncomingHttpHeaders, allowed: readonly string[]): void {
-  const { host = '', origin } = headers
-  const name = host.replace(/:\d+$/, '')
-  if (!isLoopback(name) && !allowed.some((each) => new URL(each).host === host)) {
-    throw new BusError('denied', `Host ${host} is not served here`, { field: 'Host' })
+export function originGuard(allowed: readonly string[]): OriginGuard {
+  const hosts = new Set(allowed.map((each) => new URL(each).host))
+  // The next request comes to the same most often.
+  let served: string | undefined
+  return ({ host = '', origin }) => {
+    if (host !== served) {
+      if (!isLoopback(host.replace(/:\d+$/, '')) && !hosts.has(host)) {
+        throw new BusError('denied', `Host ${host} is not served here`, { field: 'Host' })
+      }
+      served = host
+    }
+    if (origin === undefined || allowed.includes(origin)) return
+    if (URL.canParse(origin) && isLoopback(new URL(origin).hostname)) return
+    throw new BusError('denied', `pages of ${origin} may not connect; see ALLOWED_ORIGINS`, {
+      field: 'Origin',
+    })
   }
-  if (origin === undefined || allowed.includes(origin)) return
-  if (URL.canParse(origin) && isLoopback(new URL(origin).hostname)) return
-  throw new BusError('denied', `pages of ${origin} may not connect; see ALLOWED_ORIGINS`, {
-    field: 'Origin',
-  })
 }
 
-/**
- * Lets a page of another origin, which `checkOrigin` has let pass, read the answer. Answers the question that
- * its browser asks before a request.
- */
-export function allowOrigin(
-  { method, headers }: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply | undefined {
-  if (headers.origin === undefined) return undefined
-  reply.headers({
-    'access-control-allow-origin': headers.origin,
+type AnswerHeaders = Readonly<Record<string, string>>
+
+/** What lets a page of another origin, which the guard has let pass, read the answer. */
+export function originHeaders({ origin }: IncomingHttpHeaders): AnswerHeaders | undefined {
+  if (origin === undefined) return undefined
+  return {
+    'access-control-allow-origin': origin,
     'access-control-expose-headers': 'Mcp-Session-Id, Retry-After',
     vary: 'Origin',
-  })
-  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined)
-    return undefined
-  return reply
-    .code(204)
-    .headers({
-      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-      'access-control-allow-headers': allowedHeaders(headers['access-control-request-headers']),
-      'access-control-max-age': '600',
-    })
-    .send()
+  }
+}
+
+/** The answer, 204, to what a browser asks before the request of a page; `undefined`: it is not that. */
+export function preflightHeaders(
+  method: string | undefined,
+  headers: IncomingHttpHeaders,
+): AnswerHeaders | undefined {
+  const isAsked = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
+  if (!isAsked || headers.origin === undefined) return undefined
+  return {
+    'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+    'access-control-allow-headers': allowedHeaders(headers['access-control-request-headers']),
+    'access-control-max-age': '600',
+  }
 }
 
 const ALLOWED =

@@ -5,7 +5,13 @@ import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
-import type { KeptPlace, Passed, PassedRequest, ResumedRequest } from './core/upstream.ts'
+import type {
+  KeptPlace,
+  Passed,
+  PassedRequest,
+  PassListener,
+  ResumedRequest,
+} from './core/upstream.ts'
 import { MOVED } from './core/upstream.ts'
 
 let broker: Broker
@@ -56,8 +62,9 @@ beforeEach(() => {
   told = []
   places = []
 })
-const listener: Pick<PassedRequest, 'onNotice' | 'onKept'> = {
+const listener: PassListener = {
   onNotice: (_method, _params, number) => void told.push(number),
+  onAsk: () => undefined,
   onKept: (kept) => void places.push(kept),
 }
 const ask = (more: Partial<PassedRequest> = {}): Promise<Passed> =>
@@ -66,7 +73,8 @@ const ask = (more: Partial<PassedRequest> = {}): Promise<Passed> =>
     params: {},
     era: 'legacy',
     client: { id: 'ann', capabilities: {} },
-    ...listener,
+    listener,
+    isResumable: true,
     ...more,
   })
 const comeBack = (kept: KeptPlace, more: Partial<ResumedRequest> = {}): Promise<Passed> =>
@@ -74,7 +82,7 @@ const comeBack = (kept: KeptPlace, more: Partial<ResumedRequest> = {}): Promise<
     client: 'ann',
     after: 2,
     signal: new AbortController().signal,
-    ...listener,
+    listener,
     ...more,
   })
 const place = (): KeptPlace => ({ supervisor: supervisor.id, server: 's', id: 'g-1' })

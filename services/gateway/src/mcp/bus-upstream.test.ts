@@ -1,8 +1,9 @@
+import type { Bus } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
 import { describe, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
 
-const never = async (): Promise<never> => {
+const never = (): never => {
   throw new Error('nothing is to be sent')
 }
 // What cannot be sent uses nothing of it.
@@ -31,16 +32,18 @@ test('parameters that grow beyond a message of the bus are refused, with the lim
 describe('when whoever has it is silent', () => {
   const fault = { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } }
 
+  const answered = { head: { type: 'result' }, body: new TextEncoder().encode('{}') }
+
   /** Each question is lost, but for the last. */
   function losing(lost: number) {
     const asked: unknown[] = []
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
-      async pass(_: unknown, __: unknown, question: unknown) {
+      pass(...[, , question, , listener]: Parameters<Bus['pass']>) {
         asked.push(question)
-        if (asked.length <= lost) throw new BusError('deadline', 'no answer in time')
-        return { head: { type: 'result' }, body: new TextEncoder().encode('{}') }
+        if (asked.length > lost) listener.onAnswer(answered)
+        else listener.onFailure(new BusError('deadline', 'no answer in time'))
       },
     }
     return { asked, upstream: new BusUpstream(bus as never) }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bus, CallOptions, Frame } from '@mcp-host/bus'
+import type { Bus, Frame } from '@mcp-host/bus'
 import type { PassHead, PassReply } from '@mcp-host/contracts'
 import {
   BusError,
@@ -21,17 +21,13 @@ import type {
   KeptPlace,
   Passed,
   PassedRequest,
-  PassListener,
   ResumedRequest,
   Upstream,
   WatchRequest,
 } from './core/upstream.ts'
 import { MOVED } from './core/upstream.ts'
+import { PassedCall } from './passed-call.ts'
 
-/** After so much silence whoever runs a request is asked for a sign of life, again and again. */
-const PING_MS = 1_500
-/** Without one for so long it counts as lost: longer than the broker may be away. */
-const QUIET_MS = 6_000
 /** How long a request waits for a supervisor that has its server. */
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
@@ -53,28 +49,35 @@ export class BusUpstream implements Upstream {
     this.#bus = bus
   }
 
-  async pass(server: string, { params, ...request }: PassedRequest): Promise<Passed> {
-    const { method, era, onNotice, onKept, client, isOwn } = request
+  async pass(server: string, request: PassedRequest): Promise<Passed> {
+    const { method, params, era, listener, isResumable, client, isOwn, signal, traceparent } =
+      request
     const id = `${this.#bus.id}-${this.#count++}`
-    const head: PassHead = {
-      method,
-      id,
-      era,
-      ...(onNotice && { progress: true }),
-      ...(onKept && { isResumable: true }),
-      ...(client && { client }),
-    }
+    const head: PassHead = { method, id, era }
+    if (listener !== undefined) head.progress = true
+    if (isResumable === true) head.isResumable = true
+    if (client !== undefined) head.client = client
     const process = isOwn === true ? processOf(params, client) : undefined
     const question = { head, body: toBody(params), process }
-    const heard: Heard = { number: 0, isAny: false, isOurs: true, isWhole: true }
-    return this.#passed(server, await this.#deliver(server, question, request, heard), heard)
+    const call = new PassedCall(this.#bus, { server, id, listener, signal, traceparent })
+    try {
+      return await this.#passed(call, await this.#deliver(call, question, request))
+    } finally {
+      call.end()
+    }
   }
 
   async resume(kept: KeptPlace, { client, after, ...request }: ResumedRequest): Promise<Passed> {
+    const call = new PassedCall(this.#bus, { ...kept, ...request })
+    call.kept = kept
+    call.number = after
     // An id that was made up must not end what others have asked for.
-    const heard: Heard = { kept, number: after, isAny: false, isOurs: false, isWhole: false }
-    const answer = await this.#takeUp(kept, client, request, heard, PATIENCE_MS)
-    return this.#passed(kept.server, answer, heard)
+    call.isOurs = false
+    try {
+      return await this.#passed(call, await this.#takeUp(call, kept, client, PATIENCE_MS))
+    } finally {
+      call.end()
+    }
   }
 
   answer(ask: string, { result, error }: Readonly<Record<string, unknown>>): void {
@@ -116,171 +119,108 @@ export class BusUpstream implements Upstream {
     else await this.#bus.call(watchClientResources, { server, client }, request, options)
   }
 
-  async #passed(server: string, { head, body }: Frame<PassReply>, heard: Heard): Promise<Passed> {
+  #passed(call: PassedCall, { head, body }: Frame<PassReply>): Passed | Promise<Passed> {
     if (head.type === 'moved') throw MOVED
     if (head.type === 'error') return { type: 'error', json: body, code: head.code }
-    if (head.type !== 'stored') {
-      const isRefused = head.type === 'result' && head.isRefused === true
-      return { type: 'result', json: body, ...(isRefused && { isRefused }) }
-    }
+    if (head.type === 'stored') return this.#stored(call, head.key)
+    const isRefused = head.type === 'result' && head.isRefused === true
+    return isRefused ? { type: 'result', json: body, isRefused } : { type: 'result', json: body }
+  }
+
+  async #stored(call: PassedCall, key: string): Promise<Passed> {
     try {
-      return { type: 'result', json: await this.#bus.blobs.get(head.key) }
+      return { type: 'result', json: await this.#bus.blobs.get(key) }
     } catch (error) {
-      throw unknownOutcome(server, `its result cannot be read: ${BusError.from(error).message}`)
+      const why = `its result cannot be read: ${BusError.from(error).message}`
+      throw unknownOutcome(call.server, why)
     } finally {
-      this.#forget(head, heard)
+      call.forget(key)
     }
   }
 
   /** Asks until somebody takes it; once it was taken, never again, unless it only reads. */
   async #deliver(
-    server: string,
+    call: PassedCall,
     question: Question,
-    request: Listener & Pick<PassedRequest, 'client'>,
-    heard: Heard,
+    { client, isReadOnly }: PassedRequest,
   ): Promise<Frame<PassReply>> {
     const giveUpAt = performance.now() + PATIENCE_MS
-    let mayRepeat = request.isReadOnly === true
+    let mayRepeat = isReadOnly === true
     for (;;) {
-      request.signal?.throwIfAborted()
       try {
-        return await this.#find(server, question, request, heard)
+        return await this.#find(call, question)
       } catch (error) {
-        request.signal?.throwIfAborted()
+        call.checkCaller()
         const { code } = BusError.from(error)
-        const { kept } = heard
+        const { kept } = call
         // What was said may have been lost on the way, with the answer.
-        if (code === 'deadline' && kept !== undefined && request.client !== undefined) {
-          return this.#takeUp(kept, request.client.id, request, heard, 0)
+        if (code === 'deadline' && kept !== undefined && client !== undefined) {
+          return this.#takeUp(call, kept, client.id, 0)
         }
         // Nobody was there, so nothing was begun.
         const mayWait = code === 'unavailable' && performance.now() < giveUpAt
         const isLost = code === 'deadline' && mayRepeat
-        if (!mayWait && !isLost) throw toFault(error, server)
+        if (!mayWait && !isLost) throw toFault(error, call.server)
         if (isLost) mayRepeat = false
         else await sleep(RETRY_MS)
+        call.checkCaller()
       }
     }
   }
 
   /** Asks the caller's own process, where it has one, else anybody who has the server. */
-  async #find(
-    server: string,
-    question: Question,
-    request: Listener,
-    heard: Heard,
-  ): Promise<Frame<PassReply>> {
-    const { process } = question
-    const { id } = question.head
-    const anybody = (options: PassOptions): Promise<Frame<PassReply>> =>
-      this.#bus.pass(passRequest, { server }, question, options)
-    if (process === undefined) return this.#hear({ server, id }, anybody, request, heard)
-    const own = (options: PassOptions): Promise<Frame<PassReply>> =>
-      this.#bus.pass(passClientRequest, { server, client: process }, question, options)
+  #find(call: PassedCall, question: Question): Promise<Frame<PassReply>> {
+    return question.process === undefined
+      ? this.#askAnybody(call, question)
+      : this.#askOwn(call, question, question.process)
+  }
+
+  #askAnybody(call: PassedCall, question: Question): Promise<Frame<PassReply>> {
+    return call.ask((options) => this.#bus.pass(passRequest, call, question, options, call))
+  }
+
+  async #askOwn(call: PassedCall, question: Question, client: string): Promise<Frame<PassReply>> {
+    const { server } = call
     try {
-      return await this.#hear({ server, id }, own, request, heard)
+      return await call.ask((options) =>
+        this.#bus.pass(passClientRequest, { server, client }, question, options, call),
+      )
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
       // Not there yet, or not any more.
-      return this.#hear({ server, id }, anybody, request, heard)
+      return this.#askAnybody(call, question)
     }
   }
 
   /** Asks who keeps a request for the rest; `patienceMs`: how long they may be away. */
   async #takeUp(
-    { supervisor, server, id }: KeptPlace,
+    call: PassedCall,
+    { supervisor }: KeptPlace,
     client: string,
-    request: Listener,
-    heard: Heard,
     patienceMs: number,
   ): Promise<Frame<PassReply>> {
+    const { server, id } = call
     let giveUpAt = performance.now() + patienceMs
     for (;;) {
-      request.signal?.throwIfAborted()
-      heard.isAny = false
+      call.isAny = false
       // The oldest may not be kept any more.
-      heard.isWhole = false
-      const ask = (options: PassOptions): Promise<Frame<PassReply>> => {
-        const head = { id, client, after: heard.number }
-        return this.#bus.pass(resumeRequest, { supervisor }, { head, body: '' }, options)
-      }
+      call.isWhole = false
       try {
-        return await this.#hear({ server, id }, ask, request, heard)
+        return await call.ask((options) => {
+          const head = { id, client, after: call.number }
+          this.#bus.pass(resumeRequest, { supervisor }, { head, body: '' }, options, call)
+        })
       } catch (error) {
-        request.signal?.throwIfAborted()
-        if (heard.isAny) giveUpAt = performance.now() + PATIENCE_MS
+        call.checkCaller()
+        if (call.isAny) giveUpAt = performance.now() + PATIENCE_MS
         const { code } = BusError.from(error)
-        const isAway = code === 'unavailable' || (code === 'deadline' && heard.isAny)
+        const isAway = code === 'unavailable' || (code === 'deadline' && call.isAny)
         if (isAway && performance.now() < giveUpAt) await sleep(RETRY_MS)
         else if (isAway || code === 'not-found') throw unknownOutcome(server, GONE)
         else throw toFault(error, server)
+        call.checkCaller()
       }
     }
-  }
-
-  /** Asks, and tells what comes before the answer. */
-  async #hear(
-    { server, id }: Pick<KeptPlace, 'server' | 'id'>,
-    ask: (options: PassOptions) => Promise<Frame<PassReply>>,
-    { signal, onNotice, onAsk, onKept, traceparent }: Listener,
-    heard: Heard,
-  ): Promise<Frame<PassReply>> {
-    const control = (action: 'cancel' | 'ping'): void => {
-      if (heard.isOurs) this.#bus.emit(passControl, { server }, { id, action })
-    }
-    const ping = setInterval(() => control('ping'), PING_MS)
-    const answered = ask({
-      // Whoever finds it later than we wait must not begin it.
-      envelope: { ...newEnvelope('local', traceparent), deadline: Date.now() + QUIET_MS },
-      timeoutMs: QUIET_MS,
-      onPart({ head, body }) {
-        heard.isAny = true
-        heard.isOurs = true
-        if ('number' in head && head.number !== undefined) count(heard, head.number)
-        switch (head.type) {
-          case 'notice':
-            onNotice?.(head.method, Buffer.from(body).toString(), head.number)
-            return true
-          case 'ask':
-            onAsk?.(head.ask, head.method, Buffer.from(body).toString(), head.number)
-            return true
-          case 'kept':
-            heard.kept = { supervisor: head.supervisor, server, id }
-            // It may have been begun again.
-            heard.number = 0
-            onKept?.(heard.kept)
-            return true
-          default:
-            return head.type === 'running'
-        }
-      },
-    })
-    try {
-      if (signal === undefined) return await answered
-      const left = Promise.withResolvers<never>()
-      const onAbort = (): void => {
-        control('cancel')
-        left.reject(signal.reason)
-        // It may have been too late for that.
-        answered.then(
-          ({ head }) => head.type === 'stored' && this.#forget(head, heard),
-          () => undefined,
-        )
-      }
-      signal.addEventListener('abort', onAbort)
-      try {
-        return await Promise.race([answered, left.promise])
-      } finally {
-        signal.removeEventListener('abort', onAbort)
-      }
-    } finally {
-      clearInterval(ping)
-    }
-  }
-
-  /** Nobody else reads it, unless it is kept; what is left ends by itself. */
-  #forget({ key }: { readonly key: string }, { kept }: Heard): void {
-    if (kept === undefined) this.#bus.blobs.remove(key).catch(() => undefined)
   }
 }
 
@@ -291,32 +231,7 @@ interface Question {
   readonly process: string | undefined
 }
 
-type Listener = PassListener & Pick<PassedRequest, 'signal' | 'traceparent' | 'isReadOnly'>
-
-/** What is known of a request that is under way. */
-interface Heard {
-  kept?: KeptPlace
-  /** Of the last that was told. */
-  number: number
-  /** Whether there was a sign of life since it was asked for last. */
-  isAny: boolean
-  /** Whether whoever runs it has taken us for its caller. */
-  isOurs: boolean
-  /** Whether nothing may be missing. */
-  isWhole: boolean
-}
-
-/** Throws `deadline` when what was told before this did not come: the broker was away. */
-function count(heard: Heard, number: number): void {
-  if (heard.isWhole && number !== heard.number + 1) {
-    throw new BusError('deadline', 'something was lost on the way')
-  }
-  heard.number = number
-}
-
 const GONE = 'it went away during the request'
-
-type PassOptions = CallOptions & { readonly onPart: (part: Frame<PassReply>) => boolean }
 
 /** Throws `RpcFault` when it does not fit into a message of the bus. */
 function toBody(params: Params): string {

@@ -25,9 +25,9 @@ const handle = webHandler({
     clients: noClients,
     upstream: {
       /** Says what it was told; once told to wait, only when the caller has left. */
-      async pass(_, { params, onNotice, signal }) {
+      async pass(_, { params, listener, signal }) {
         const said = JSON.stringify(params['arguments'])
-        onNotice?.('notifications/progress', '{"progress":1}')
+        listener?.onNotice('notifications/progress', '{"progress":1}')
         if (said !== '"wait"') {
           const content = [{ type: 'text', text: said }]
           return { type: 'result', json: bytes.encode(JSON.stringify({ content })) }
@@ -39,7 +39,7 @@ const handle = webHandler({
         }
         // A worker hears that its caller has left when it says something.
         const progress = '{"progress":2}'
-        const again = setInterval(() => onNotice?.('notifications/progress', progress), 20)
+        const again = setInterval(() => listener?.onNotice('notifications/progress', progress), 20)
         signal?.addEventListener('abort', end)
         if (signal?.aborted === true) end()
         return left.promise.finally(() => clearInterval(again))

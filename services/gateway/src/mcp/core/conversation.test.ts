@@ -147,9 +147,9 @@ describe('an older client', () => {
   test('is asked in mid-call, and hears of progress', async () => {
     await begin()
     const reply = Promise.withResolvers<Passed>()
-    answer = ({ onAsk, onNotice }) => {
-      onNotice?.('notifications/progress', '{"progress":1}')
-      onAsk?.('own.q1', 'elicitation/create', '{"message":"Who?"}')
+    answer = ({ listener }) => {
+      listener?.onNotice('notifications/progress', '{"progress":1}')
+      listener?.onAsk('own.q1', 'elicitation/create', '{"message":"Who?"}')
       return reply.promise
     }
     const called = ask(1, 'tools/call', { name: 'ask', _meta: { progressToken: 7 } })
@@ -212,8 +212,8 @@ describe('an older client', () => {
 
   test('cancels what has said something already', async () => {
     const reply = Promise.withResolvers<Passed>()
-    answer = ({ onNotice }) => {
-      onNotice?.('notifications/message', '{"data":"hi"}')
+    answer = ({ listener }) => {
+      listener?.onNotice('notifications/message', '{"data":"hi"}')
       return reply.promise
     }
     await begin()

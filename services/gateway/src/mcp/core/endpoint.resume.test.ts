@@ -115,12 +115,12 @@ const answer = { id: 7, result: { content: [] } }
 
 test('a request that is kept becomes a stream at once, and says how to come back', async () => {
   const reply = call()
-  passed[0]?.onKept?.(kept)
+  passed[0]?.listener?.onKept(kept)
   const next = read(await reply)
   expect(await next()).toBe(`id: ${idOf?.(0)}\nretry: 1500\ndata: \n\n`)
-  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await next()).toBe(progressOf(1, 1))
-  passed[0]?.onAsk?.('s.1', 'roots/list', '{}', 2)
+  passed[0]?.listener?.onAsk('s.1', 'roots/list', '{}', 2)
   const asked = { id: 's.1', method: 'roots/list', params: {} }
   expect(await next()).toBe(eventOf(idOf?.(2), asked))
   settled.resolve(OK)
@@ -130,14 +130,14 @@ test('a request that is kept becomes a stream at once, and says how to come back
 
 test('an older client gets no event without data: its stream begins with what is said', async () => {
   const reply = call(older)
-  passed[0]?.onKept?.(kept)
-  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  passed[0]?.listener?.onKept(kept)
+  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1, 1))
 })
 
 test('an older client to which nothing is said gets its answer as JSON', async () => {
   const reply = call(older)
-  passed[0]?.onKept?.(kept)
+  passed[0]?.listener?.onKept(kept)
   settled.resolve(OK)
   expect(JSON.parse(text.decode((await reply).body as Uint8Array))).toMatchObject(answer)
 })
@@ -150,12 +150,12 @@ test.each<[string, object, boolean]>([
   settled.resolve(OK)
   await call(headers, isSocket)
   expect(passed).toHaveLength(1)
-  expect(passed[0]).not.toHaveProperty('onKept')
+  expect(passed[0]?.isResumable).not.toBe(true)
 })
 
 test('a stream that another has taken over ends without an answer', async () => {
   const reply = call()
-  passed[0]?.onKept?.(kept)
+  passed[0]?.listener?.onKept(kept)
   settled.reject(MOVED)
   const next = read(await reply)
   await next()
@@ -166,10 +166,10 @@ test('where streams have a limit a client comes back again and again', async () 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   endpoint = make(1_000)
   const reply = call()
-  passed[0]?.onKept?.(kept)
+  passed[0]?.listener?.onKept(kept)
   const first = read(await reply)
   await first()
-  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   vi.advanceTimersByTime(1_000)
   expect(await first()).toBe(progressOf(1, 1))
   expect(await first()).toBeUndefined()
@@ -188,8 +188,8 @@ test('where streams have a limit a client comes back again and again', async () 
 
 test('a request with an id that is too long to be sent back has events without ids', async () => {
   const reply = exchange('POST', {}, { ...request, id: 'x'.repeat(1_000) })
-  passed[0]?.onKept?.(kept)
-  passed[0]?.onNotice?.('notifications/progress', '{"progress":1}', 1)
+  passed[0]?.listener?.onKept(kept)
+  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1))
 })
 
@@ -199,7 +199,7 @@ test('who comes back gets the rest, and the answer', async () => {
   expect(await next()).toBe(': open\n\n')
   // The stream may break before there is more.
   expect(await next()).toContain(`id: ${idOf?.(3)}\n`)
-  resumed[0]?.[1].onNotice?.('notifications/progress', '{"progress":4}', 4)
+  resumed[0]?.[1].listener.onNotice('notifications/progress', '{"progress":4}', 4)
   expect(await next()).toBe(progressOf(4, 4))
   settled.resolve(OK)
   expect(await next()).toBe(eventOf(idOf?.('end'), answer))
@@ -212,7 +212,7 @@ test('who comes back gets all that was missed, however much it is', async () => 
   const numbers = Array.from({ length: 500 }, (_, index) => index + 1)
   for (const number of numbers) {
     const said = JSON.stringify({ progress: number })
-    resumed[0]?.[1].onNotice?.('notifications/progress', said, number)
+    resumed[0]?.[1].listener.onNotice('notifications/progress', said, number)
   }
   expect(await next()).toBe(': open\n\n')
   for (const number of numbers) expect(await next()).toBe(progressOf(number, number))

@@ -169,7 +169,7 @@ describe('a session of an older client', () => {
       },
       { server: 'shared', request: { client: { id } } },
     ])
-    expect(passed[1]?.request).not.toHaveProperty('isOwn')
+    expect(passed[1]?.request.isOwn).toBe(false)
   })
 
   test.each([
@@ -258,10 +258,10 @@ describe('a session of an older client', () => {
 describe('a request of a session', () => {
   test('becomes a stream when its server asks or tells something', async () => {
     const ended = Promise.withResolvers<Passed>()
-    answer = ({ onNotice, onAsk }) => {
-      onNotice?.('notifications/message', '{"level":"info","data":1}')
-      onNotice?.('notifications/progress', '{"progress":1}')
-      onAsk?.('own.1-2', 'elicitation/create', '{"message":"?"}')
+    answer = ({ listener }) => {
+      listener?.onNotice('notifications/message', '{"level":"info","data":1}')
+      listener?.onNotice('notifications/progress', '{"progress":1}')
+      listener?.onAsk('own.1-2', 'elicitation/create', '{"message":"?"}')
       return ended.promise
     }
     const stream = messages(
@@ -288,9 +288,9 @@ describe('a request of a session', () => {
   })
 
   test('is answered in one piece to a client that takes no stream', async () => {
-    answer = ({ onAsk, client }) => {
+    answer = ({ listener, client }) => {
       // It is asked nothing, but it has its process.
-      expect([onAsk, client?.id]).toEqual([undefined, id])
+      expect([listener, client?.id]).toEqual([undefined, id])
       return OK
     }
     const headers = { ...inSession, accept: 'application/json' }

@@ -204,10 +204,10 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
 
   test('progress comes as it is reported, before the answer', async () => {
     const go = Promise.withResolvers<void>()
-    answer = async ({ onNotice }) => {
-      onNotice?.('notifications/progress', '{"progress":1,"total":2}')
+    answer = async ({ listener }) => {
+      listener?.onNotice('notifications/progress', '{"progress":1,"total":2}')
       await go.promise
-      onNotice?.('notifications/progress', '{"progress":2}')
+      listener?.onNotice('notifications/progress', '{"progress":2}')
       return { type: 'result', json: bytes.encode('{"content":[]}') }
     }
     const _meta = { ...(era === 'modern' ? modernMeta : {}), progressToken: 'p' }
@@ -235,9 +235,9 @@ function notice(params: object): object {
 }
 
 test('of progress that nobody reads the last notices are kept', async () => {
-  answer = ({ onNotice }) => {
+  answer = ({ listener }) => {
     for (let index = 0; index < 10_000; index++) {
-      onNotice?.('notifications/progress', `{"progress":${index}}`)
+      listener?.onNotice('notifications/progress', `{"progress":${index}}`)
     }
     return Promise.withResolvers<Passed>().promise
   }

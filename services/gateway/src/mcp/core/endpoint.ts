@@ -1,3 +1,5 @@
+import type { CancelSignal } from './cancellation.ts'
+import { Cancellation } from './cancellation.ts'
 import type { Incoming, McpHeaders, RpcNotification, RpcRequest } from './classify.ts'
 import { classify, idOf } from './classify.ts'
 import type { Clients } from './clients.ts'
@@ -20,7 +22,7 @@ import { isObject, RpcCode, RpcFault } from './rpc.ts'
 import type { ClientSession } from './session.ts'
 import { newSession, readSession } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
-import type { Passed, PassedRequest, PassListener, Upstream } from './upstream.ts'
+import type { Passed, PassedRequest, Upstream } from './upstream.ts'
 import { MOVED } from './upstream.ts'
 
 /** A request of HTTP, in plain values. */
@@ -31,7 +33,7 @@ export interface McpExchange {
   /** What came instead of a body, over something else than HTTP: no headers repeat what it says. */
   readonly message?: unknown
   /** Aborts when the caller has left. */
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
   /** Aborts when streams that would go on for ever must end. */
   readonly closing: AbortSignal
 }
@@ -82,37 +84,40 @@ export class McpEndpoint {
     this.#streamMs = streamMs
   }
 
-  async handle(exchange: McpExchange, mount: Mount): Promise<McpReply> {
-    const { method, header, body } = exchange
+  /** Never rejects. No async function, as what it calls for most requests is none either: each costs a little. */
+  handle(exchange: McpExchange, mount: Mount): Promise<McpReply> {
+    const { method, header } = exchange
     let message: unknown
     try {
-      if (method === 'GET') return this.#listen(exchange, mount)
-      if (method === 'DELETE') return await this.#leave(exchange, mount)
+      if (method === 'GET') return Promise.resolve(this.#listen(exchange, mount))
+      if (method === 'DELETE') return orFailed(this.#leave(exchange, mount))
       if (method !== 'POST') throw notAllowed()
       message = exchange.message
       const isHttp = message === undefined
       if (isHttp) {
         checkTypes(header)
-        message = parse(body)
+        message = parse(exchange.body)
       }
       const headers = isHttp ? headersOf(header) : undefined
-      if (Array.isArray(message)) return await this.#batch(message, headers, exchange, mount.offer)
+      if (Array.isArray(message)) {
+        return orFailed(this.#batch(message, headers, exchange, mount.offer))
+      }
       const incoming = classify(message, headers)
       if (incoming.kind === 'response') {
         this.#deps.upstream.answer(String(incoming.id), incoming.message)
-        return ACCEPTED
+        return Promise.resolve(ACCEPTED)
       }
       const isSessionless = incoming.era === 'modern' || incoming.method === 'initialize'
       const session = isSessionless ? undefined : this.#session(header)
-      if (incoming.kind === 'request') return await this.#answer(incoming, exchange, mount, session)
+      if (incoming.kind === 'request') return this.#answer(incoming, exchange, mount, session)
       if (session !== undefined) this.#take(incoming, session, mount.offer)
-      return ACCEPTED
+      return Promise.resolve(ACCEPTED)
     } catch (error) {
-      return failed(idOf(message), toFault(error))
+      return Promise.resolve(failed(idOf(message), toFault(error)))
     }
   }
 
-  async #answer(
+  #answer(
     request: RpcRequest,
     exchange: McpExchange,
     mount: Mount,
@@ -120,10 +125,10 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const { id, era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      return streamed(subscriptionStream(this.#deps, exchange, mount, request))
+      return Promise.resolve(streamed(subscriptionStream(this.#deps, exchange, mount, request)))
     }
     if (isSessionRequest(request)) {
-      return answerWith(request, await changeSession(this.#deps, request, mount, session))
+      return answered(request, changeSession(this.#deps, request, mount, session))
     }
     const passage = passageOf(request, mount.offer)
     if (passage === undefined) {
@@ -133,7 +138,8 @@ export class McpEndpoint {
         era === 'legacy' && method === 'initialize'
           ? { [SESSION_HEADER]: newSession(isObject(capabilities) ? capabilities : {}) }
           : {}
-      return { status: 200, headers: { ...JSON_TYPE, ...begun }, body: success(id, result) }
+      const headers = { ...JSON_TYPE, ...begun }
+      return Promise.resolve({ status: 200, headers, body: success(id, result) })
     }
     if (era === 'modern' && method === 'tools/call' && exchange.message === undefined) {
       checkParameters(mount.offer.headersOf(String(params['name'])), params, exchange.header)
@@ -144,8 +150,7 @@ export class McpEndpoint {
       return this.#stream(passage, request, exchange, mount.offer, session)
     }
     const of = { client: session && clientOf(session, this.#deps.clients) }
-    const passed = await this.#pass(passage, request, exchange, mount.offer, of)
-    return answerWith(request, passed)
+    return answered(request, this.#pass(passage, request, exchange, mount.offer, of))
   }
 
   /** Becomes a stream when there is something to say before the answer, or the client might miss it. */
@@ -158,9 +163,8 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const { id, params } = request
     const { clients } = this.#deps
-    const cancelled = new AbortController()
-    const cancel = session && clients.onCancel(session.id, id, () => cancelled.abort(CANCELLED))
-    const of = session && { client: clientOf(session, clients), signal: cancelled.signal }
+    const signal = session && new Cancellation()
+    const cancel = session && clients.onCancel(session.id, id, () => signal?.cancel(CANCELLED))
     return new Promise((resolve) => {
       const stream = new RequestStream({
         request: id,
@@ -175,8 +179,10 @@ export class McpEndpoint {
         if (!isStream) resolve(answer)
       }
       this.#pass(passage, request, exchange, offer, {
-        ...of,
-        ...stream.listener(session !== undefined && exchange.message === undefined),
+        client: session && clientOf(session, clients),
+        signal,
+        listener: stream,
+        isResumable: session !== undefined && exchange.message === undefined,
       }).then(
         (passed) => end(answerWith(request, passed), true),
         (error: unknown) => end(failed(id, toFault(error)), error !== MOVED),
@@ -193,8 +199,8 @@ export class McpEndpoint {
       throw new RpcFault(RpcCode.unavailable, message, { status: 405 })
     }
     const { clients, upstream } = this.#deps
-    const cancelled = new AbortController()
-    const cancel = clients.onCancel(session.id, id, () => cancelled.abort(CANCELLED))
+    const signal = new Cancellation()
+    const cancel = clients.onCancel(session.id, id, () => signal.cancel(CANCELLED))
     const stream = new RequestStream({
       ...last,
       isPrimed: isPrimed(header),
@@ -203,11 +209,9 @@ export class McpEndpoint {
     const events = stream.events()
     events.put(OPENED)
     // Again: else some clients have forgotten where they were when this stream breaks, too.
-    stream.keptAt(kept, after)
-    const { signal } = cancelled
-    const request = { client: session.id, after, signal, ...stream.listener(true) }
+    stream.onKept(kept, after)
     upstream
-      .resume(kept, request)
+      .resume(kept, { client: session.id, after, signal, listener: stream })
       .then(
         (passed) => stream.end(toMessage(id, passed)),
         (error: unknown) =>
@@ -264,7 +268,12 @@ export class McpEndpoint {
     { method, era }: RpcRequest,
     exchange: McpExchange,
     offer: Offer,
-    more: PassListener & Pick<PassedRequest, 'client' | 'signal'> = {},
+    {
+      client,
+      signal,
+      listener,
+      isResumable,
+    }: Pick<PassedRequest, 'client' | 'signal' | 'listener' | 'isResumable'>,
   ): Promise<Passed> {
     // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
     const mayLeave = era === 'modern' || exchange.message !== undefined
@@ -274,9 +283,11 @@ export class McpEndpoint {
       era,
       isReadOnly,
       traceparent: exchange.header('traceparent'),
-      ...(offer.isOwn(place.server) ? { isOwn: true } : {}),
-      ...(mayLeave ? { signal: exchange.signal } : {}),
-      ...more,
+      isOwn: offer.isOwn(place.server),
+      client,
+      signal: signal ?? (mayLeave ? exchange.signal : undefined),
+      listener,
+      isResumable,
     })
   }
 
@@ -342,6 +353,23 @@ function answerWith({ id, era }: RpcRequest, passed: Passed): WholeReply {
   // A newer client is to see by the status what it has left out.
   const isFaulty = era === 'modern' && code === RpcCode.missingCapability
   return { status: isFaulty ? 400 : 200, headers: JSON_TYPE, body: toMessage(id, passed) }
+}
+
+async function answered(request: RpcRequest, passed: Promise<Passed>): Promise<McpReply> {
+  try {
+    return answerWith(request, await passed)
+  } catch (error) {
+    return failed(request.id, toFault(error))
+  }
+}
+
+/** What fails before there is a request. */
+async function orFailed(reply: Promise<McpReply>): Promise<McpReply> {
+  try {
+    return await reply
+  } catch (error) {
+    return failed(null, toFault(error))
+  }
 }
 
 function failed(id: RpcId | null, fault: RpcFault): WholeReply {

@@ -1,3 +1,4 @@
+import type { CancelSignal } from './cancellation.ts'
 import type { RpcRequest } from './classify.ts'
 import type { Clients } from './clients.ts'
 import { EventQueue } from './event-queue.ts'
@@ -18,7 +19,7 @@ export interface FeedStreamDeps {
 /** What ends a stream that has no end of its own. */
 interface Ends {
   /** Aborts when the caller has left. */
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
   /** Aborts when this gateway goes down. */
   readonly closing: AbortSignal
 }

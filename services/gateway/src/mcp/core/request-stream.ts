@@ -14,7 +14,7 @@ export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
 }
 
 /** What one request is told, as events: they have ids once the client can come back to it. */
-export class RequestStream {
+export class RequestStream implements PassListener {
   readonly #options: RequestStreamOptions
   #queue: EventQueue | undefined
   #ids: ReturnType<typeof eventIds>
@@ -24,23 +24,19 @@ export class RequestStream {
     this.#options = options
   }
 
-  /** `isResumable`: whether the client can come back. */
-  listener(isResumable: boolean): PassListener {
+  onNotice(method: string, said: string, number?: number): void {
     const { progressToken: token } = this.#options
-    return {
-      onNotice: (method, said, number) => {
-        if (method !== 'notifications/progress') this.#mention(outgoing(method, said), number)
-        // Only who has asked for it knows what it is about.
-        else if (token !== undefined) this.#mention(progress(token, said), number)
-      },
-      onAsk: (ask, method, said, number) =>
-        this.events().put(event(outgoing(method, said, ask), this.#idOf(number))),
-      ...(isResumable ? { onKept: (kept) => this.keptAt(kept) } : {}),
-    }
+    if (method !== 'notifications/progress') this.#mention(outgoing(method, said), number)
+    // Only who has asked for it knows what it is about.
+    else if (token !== undefined) this.#mention(progress(token, said), number)
+  }
+
+  onAsk(ask: string, method: string, said: string, number?: number): void {
+    this.events().put(event(outgoing(method, said, ask), this.#idOf(number)))
   }
 
   /** From now on the client can come back; `number`: of what it has. */
-  keptAt(kept: EventSource['kept'], number = 0): void {
+  onKept(kept: EventSource['kept'], number = 0): void {
     this.#ids = eventIds({ ...this.#options, kept })
     const id = this.#idOf(number)
     const { isPrimed, limitMs } = this.#options

@@ -3,6 +3,7 @@ import { SharedUpstream } from './shared-upstream.ts'
 import type { Passed, PassedRequest, Upstream } from './upstream.ts'
 
 const OK: Passed = { type: 'result', json: new Uint8Array() }
+const ignore = (): void => undefined
 
 let asked: PassedRequest[]
 let ends: PromiseWithResolvers<Passed>[]
@@ -57,7 +58,10 @@ test.each<[string, Partial<PassedRequest>, string?]>([
   ['what may change something', { isReadOnly: false }],
   ['a process of its own', { isOwn: true }],
   ['a client that may be asked', { client: { id: 'c', capabilities: {} } }],
-  ['a caller that is told of progress', { onNotice: () => undefined }],
+  [
+    'a caller that is told of progress',
+    { listener: { onNotice: ignore, onAsk: ignore, onKept: ignore } },
+  ],
   ['a request that goes on', { params: { uri: 'mem://1', requestState: 'x' } }],
 ])('%s is asked for by itself', (_, more, server) => {
   void read()

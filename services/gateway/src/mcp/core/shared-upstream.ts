@@ -1,3 +1,4 @@
+import type { CancelSignal } from './cancellation.ts'
 import type {
   ClientMessage,
   KeptPlace,
@@ -66,7 +67,7 @@ export class SharedUpstream implements Upstream {
   }
 
   /** Who leaves does not wait any more; the last one ends it. */
-  async #until(signal: AbortSignal, key: string, underway: Underway): Promise<Passed> {
+  async #until(signal: CancelSignal, key: string, underway: Underway): Promise<Passed> {
     const left = Promise.withResolvers<never>()
     const onAbort = (): void => {
       left.reject(signal.reason)
@@ -91,7 +92,7 @@ export class SharedUpstream implements Upstream {
 }
 
 /** What changes nothing, and whose caller is told nothing on the way. */
-function isShareable({ isReadOnly, isOwn, client, onNotice, params }: PassedRequest): boolean {
-  const isPlain = client === undefined && onNotice === undefined && isOwn !== true
+function isShareable({ isReadOnly, isOwn, client, listener, params }: PassedRequest): boolean {
+  const isPlain = client === undefined && listener === undefined && isOwn !== true
   return isReadOnly === true && isPlain && params['requestState'] === undefined
 }

@@ -1,4 +1,5 @@
 import type { McpClient } from '@mcp-host/contracts'
+import type { CancelSignal } from './cancellation.ts'
 import type { Params } from './rpc.ts'
 import { RpcCode, RpcFault } from './rpc.ts'
 import type { Era } from './versions.ts'
@@ -6,11 +7,11 @@ import type { Era } from './versions.ts'
 /** Who hears what happens before an answer. What is told of a request that is kept has a number. */
 export interface PassListener {
   /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
-  readonly onNotice?: (method: string, params: string, number?: number) => void
+  onNotice(method: string, params: string, number?: number): void
   /** Told what the server asks the caller: the answer goes to `answer` under `ask`. */
-  readonly onAsk?: (ask: string, method: string, params: string, number?: number) => void
-  /** Told that from now on the caller may come back to it. Only for those with a session. */
-  readonly onKept?: (kept: KeptPlace) => void
+  onAsk(ask: string, method: string, params: string, number?: number): void
+  /** Told that from now on the caller may come back to it. */
+  onKept(kept: KeptPlace): void
 }
 
 /** Where a request is kept for its caller. */
@@ -22,30 +23,34 @@ export interface KeptPlace {
 }
 
 /** A request that a client comes back to. */
-export interface ResumedRequest extends PassListener {
+export interface ResumedRequest {
+  readonly listener: PassListener
   /** The client's session. */
   readonly client: string
   /** The number of the last that it was told. */
   readonly after: number
   /** Its abort ends the request at the server. */
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
 }
 
 /** A request on its way to a server. */
-export interface PassedRequest extends PassListener {
+export interface PassedRequest {
   readonly method: string
   readonly params: Params
   readonly era: Era
   /** Whether each client has a process of the server for itself. */
-  readonly isOwn?: boolean
+  readonly isOwn?: boolean | undefined
   /** The caller, where it keeps a session. */
   readonly client?: McpClient | undefined
   /** Whether it changes nothing: of several at the same time one is enough. */
-  readonly isReadOnly?: boolean
+  readonly isReadOnly?: boolean | undefined
   /** The caller's trace, as W3C writes it. */
   readonly traceparent?: string | undefined
   /** Its abort ends the request at the server. */
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal | undefined
+  readonly listener?: PassListener | undefined
+  /** Whether the caller may come back to it: it has a session, and a listener. */
+  readonly isResumable?: boolean | undefined
 }
 
 /** What the server answered: its result, or an error object, as JSON. */

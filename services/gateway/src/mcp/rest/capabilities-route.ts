@@ -8,7 +8,7 @@ import { faults, jsonAnswer } from '../../http/api.ts'
 import type { ListName, Offer } from '../core/offer.ts'
 import type { Params } from '../core/rpc.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../core/versions.ts'
-import { MAX_BODY_BYTES } from '../mcp-routes.ts'
+import { MAX_BODY_BYTES } from '../mcp-http.ts'
 import type { Mounts } from '../mounts.ts'
 import { MAX_TIMEOUT_MS } from './rest-schemas.ts'
 

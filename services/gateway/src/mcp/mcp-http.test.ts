@@ -1,0 +1,281 @@
+import { once } from 'node:events'
+import type { IncomingMessage, Server } from 'node:http'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gunzipSync } from 'node:zlib'
+import { buffer } from 'node:stream/consumers'
+import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
+import { catalogKey } from '@mcp-host/contracts'
+import { UnderWay } from '@mcp-host/service'
+import { eventually } from '@mcp-host/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { originGuard } from '../http/origin.ts'
+import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
+import { McpEndpoint } from './core/endpoint.ts'
+import type { Passed, PassedRequest } from './core/upstream.ts'
+import { MAX_BODY_BYTES, McpHttp } from './mcp-http.ts'
+import { Mounts } from './mounts.ts'
+
+const tool = { name: 'add', inputSchema: { type: 'object' } }
+const catalog: readonly CatalogEntry[] = [
+  { kind: 'supervisor', id: 's', startedAt: 0, servers: {} },
+  {
+    kind: 'server',
+    server: 'a' as ServerName,
+    supervisor: 's',
+    state: 'ready',
+    tools: [tool],
+    revision: 1,
+  },
+]
+
+let passing: UnderWay
+let draining: AbortController
+let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let server: Server
+/** Of clients that keep their connections. */
+let agent: Agent
+let port: number
+beforeEach(async () => {
+  passing = new UnderWay()
+  draining = new AbortController()
+  answer = () => result({ content: [] })
+  const endpoint = new McpEndpoint({
+    clients: noClients,
+    serverInfo: { name: 'mcp-host', version: '1' },
+    upstream: {
+      pass: async (_, passed) => answer(passed),
+      resume: () => Promise.reject(new Error('nothing is kept')),
+      answer: () => undefined,
+      tell: () => undefined,
+      watch: () => nothing,
+      listen: () => nothing,
+    },
+  })
+  const entries = new Map(catalog.map((each) => [catalogKey(each), each]))
+  const mounts = new Mounts({ entries, onChange: () => nothing })
+  const checkOrigin = originGuard(['https://chat.example.com'])
+  const http = new McpHttp({ endpoint, mounts, passing, checkOrigin, draining: draining.signal })
+  server = createServer((asked, response) => {
+    if (!http.take(asked, response)) response.writeHead(418).end('for others')
+  })
+  agent = new Agent({ keepAlive: true })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  ;({ port } = server.address() as AddressInfo)
+})
+afterEach(() => {
+  agent.destroy()
+  server.closeAllConnections()
+  server.close()
+})
+
+const bytes = new TextEncoder()
+const result = (value: object): Passed => ({
+  type: 'result',
+  json: bytes.encode(JSON.stringify(value)),
+})
+const call = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'a__add', arguments: {} },
+}
+const usual = { host: 'localhost', accept: '*/*', 'content-type': 'application/json' }
+
+interface Sent {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}
+
+/** As it comes over the wire: `fetch` decides too much by itself. */
+async function ask(
+  path: string,
+  { method = 'POST', headers = {}, body = '', ...options }: Sent = {},
+): Promise<{ status?: number | undefined; headers: object; body: Buffer }> {
+  const all = { ...usual, ...headers }
+  const asked = request({
+    host: '127.0.0.1',
+    port,
+    path,
+    method,
+    headers: all,
+    agent,
+    ...options,
+  })
+  const answered = once(asked, 'response')
+  asked.end(body)
+  const [response] = (await answered) as [IncomingMessage]
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) }
+}
+
+const post = (body: unknown, headers = {}) => ask('/mcp', { body: JSON.stringify(body), headers })
+
+describe('an address', () => {
+  test.each(['/mcp', '/mcp?x=1', '/mcp/servers/a', '/mcp/servers/%61?x'])(
+    '%s has an MCP server',
+    async (path) => {
+      const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+      const { status, headers, body } = await ask(path, { body: ping })
+      expect([status, JSON.parse(String(body))]).toEqual([
+        200,
+        { jsonrpc: '2.0', id: 1, result: {} },
+      ])
+      expect(headers).toMatchObject({
+        'content-type': 'application/json',
+        'content-length': String(body.length),
+      })
+    },
+  )
+
+  test.each(['/mcp/servers/none', '/mcp/bundles/none'])('%s has none', async (path) => {
+    const { status, body } = await ask(path, { body: '{}' })
+    expect([status, String(body)]).toEqual([404, expect.stringContaining('no such MCP server')])
+  })
+
+  test.each([
+    '/',
+    '/mcpx',
+    '/mcp/',
+    '/mcp/ws',
+    '/mcp/servers',
+    '/mcp/servers/a/ws',
+    '/mcp/servers/%',
+  ])('%s is for others', async (path) => {
+    expect(await ask(path)).toMatchObject({ status: 418 })
+  })
+})
+
+describe('a body', () => {
+  test('may come in pieces, and say something that takes more than one', async () => {
+    const text = 'ä'.repeat(300_000)
+    let seen: unknown
+    answer = ({ params }) => {
+      seen = params
+      return result({ content: [] })
+    }
+    await post({ ...call, params: { name: 'a__add', arguments: { text } } })
+    expect(seen).toEqual({ name: 'add', arguments: { text } })
+  })
+
+  test('that is too large is refused with the limit, and the connection closed', async () => {
+    const { status, headers, body } = await ask('/mcp', { body: 'x'.repeat(MAX_BODY_BYTES + 1) })
+    expect(status).toBe(413)
+    expect(headers).toMatchObject({ connection: 'close' })
+    expect(JSON.parse(String(body))).toMatchObject({
+      error: { code: 'invalid', message: expect.stringContaining(String(MAX_BODY_BYTES)) },
+    })
+  })
+
+  test('is not waited for where none belongs', async () => {
+    expect(await ask('/mcp', { method: 'PUT' })).toMatchObject({
+      status: 405,
+      headers: { allow: 'GET, POST, DELETE' },
+    })
+    // It says that there is one, which never comes.
+    const headers = { 'content-length': '1' }
+    expect(await ask('/mcp', { method: 'DELETE', headers })).toMatchObject({ status: 405 })
+  })
+})
+
+describe('an answer', () => {
+  const large = { content: [{ type: 'text', text: 'ä'.repeat(8_192) }] }
+
+  test('without a body has none', async () => {
+    const notice = { jsonrpc: '2.0', method: 'notifications/initialized' }
+    const { status, headers, body } = await post(notice)
+    expect([status, body.length]).toEqual([202, 0])
+    expect(headers).toMatchObject({ 'content-length': '0' })
+  })
+
+  test('that is large is compressed for who accepts it', async () => {
+    answer = () => result(large)
+    const { headers, body } = await post(call, { 'accept-encoding': 'gzip' })
+    expect(headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
+    expect(JSON.parse(String(gunzipSync(body)))).toMatchObject({ result: large })
+    const plain = await post(call)
+    expect(plain.headers).not.toHaveProperty('content-encoding')
+    expect(JSON.parse(String(plain.body))).toMatchObject({ result: large })
+  })
+
+  test('is a stream when something is said before it', async () => {
+    answer = ({ listener }) => {
+      listener?.onNotice('notifications/progress', '{"progress":1}')
+      return result({ content: [] })
+    }
+    const params = { ...call.params, _meta: { progressToken: 'p' } }
+    const { headers, body } = await post({ ...call, params })
+    expect(headers).toMatchObject({ 'content-type': 'text/event-stream' })
+    expect(String(body).match(/^data: .*$/gm)).toEqual([
+      'data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}',
+      'data: {"jsonrpc":"2.0","id":1,"result":{"content":[]}}',
+    ])
+  })
+})
+
+describe('a page', () => {
+  const origin = 'https://chat.example.com'
+
+  test('that may connect can read the answer, and ask before', async () => {
+    const { headers } = await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { origin })
+    expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'Origin' })
+    const asks = { origin, 'access-control-request-method': 'POST' }
+    expect(await ask('/mcp', { method: 'OPTIONS', headers: asks })).toMatchObject({
+      status: 204,
+      headers: { 'access-control-allow-origin': origin, 'access-control-max-age': '600' },
+    })
+  })
+
+  test.each([{ origin: 'https://evil.example' }, { host: 'evil.example' }])(
+    'of somebody else may not: %o',
+    async (headers) => {
+      const { status, body } = await ask('/mcp', { headers, body: '{}' })
+      expect([status, JSON.parse(String(body))]).toMatchObject([403, { error: { code: 'denied' } }])
+    },
+  )
+})
+
+test('a client that leaves ends the request, and nobody waits for it', async () => {
+  let signal: PassedRequest['signal']
+  answer = (passed) => {
+    ;({ signal } = passed)
+    return new Promise((_, reject) => {
+      signal?.addEventListener('abort', () => reject(signal?.reason))
+    })
+  }
+  const version = '2026-07-28'
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const headers = {
+    'mcp-protocol-version': version,
+    'mcp-method': 'tools/call',
+    'mcp-name': 'a__add',
+  }
+  const left = new AbortController()
+  const body = JSON.stringify({ ...call, params: { ...call.params, _meta } })
+  const asked = ask('/mcp', { body, headers, signal: left.signal })
+  await eventually(() => signal !== undefined, { what: 'the request' })
+  expect([signal?.aborted, passing.count]).toEqual([false, 1])
+  left.abort()
+  await expect(asked).rejects.toThrow('aborted')
+  await eventually(() => passing.count === 0, { what: 'the end of the request' })
+  expect(signal?.aborted).toBe(true)
+})
+
+test('while the gateway goes down what runs is answered, and nothing new is taken', async () => {
+  const go = Promise.withResolvers<Passed>()
+  answer = () => go.promise
+  const asked = post(call)
+  await eventually(() => passing.count === 1, { what: 'the request' })
+  draining.abort()
+  expect(await post(call)).toMatchObject({
+    status: 503,
+    headers: { connection: 'close', 'retry-after': '1' },
+  })
+  go.resolve(result({ content: [] }))
+  expect(await asked).toMatchObject({ status: 200, headers: { connection: 'close' } })
+})

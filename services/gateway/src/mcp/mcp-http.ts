@@ -1,0 +1,207 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { UnderWay } from '@mcp-host/service'
+import { BusError } from '@mcp-host/contracts'
+import { isLarge, preferredEncoding } from '../http/compress-answers.ts'
+import { errorAnswer } from '../http/error-reply.ts'
+import type { OriginGuard } from '../http/origin.ts'
+import { originHeaders, preflightHeaders } from '../http/origin.ts'
+import { MAINTENANCE } from '../maintenance.ts'
+import { Cancellation } from './core/cancellation.ts'
+import type { McpEndpoint, McpExchange, McpReply } from './core/endpoint.ts'
+import { failure } from './core/messages.ts'
+import type { Mount } from './core/mount.ts'
+import { RpcCode, RpcFault } from './core/rpc.ts'
+import type { Mounts } from './mounts.ts'
+
+export interface McpHttpDeps {
+  readonly endpoint: McpEndpoint
+  readonly mounts: Mounts
+  readonly checkOrigin: OriginGuard
+  /** Requests under way, to be waited for. */
+  readonly passing: UnderWay
+  /** Aborts when no more is taken. */
+  readonly draining: AbortSignal
+}
+
+/** Larger requests do not fit into a message of the bus. */
+export const MAX_BODY_BYTES = 768 * 1024
+
+/**
+ * The MCP endpoint over plain HTTP. Its requests come before those of the framework: it would take as long over each
+ * as the endpoint itself.
+ */
+export class McpHttp {
+  readonly #deps: McpHttpDeps
+
+  constructor(deps: McpHttpDeps) {
+    this.#deps = deps
+  }
+
+  /** Answers a request for an MCP server; `false`: it is for somebody else. */
+  take(request: IncomingMessage, response: ServerResponse): boolean {
+    const { url = '', method, headers } = request
+    const find = url === '/mcp' ? all : readAddress(url)
+    if (find === undefined) return false
+    const { mounts, draining, checkOrigin } = this.#deps
+    try {
+      checkOrigin(headers)
+      if (draining.aborted) throw new BusError('unavailable', MAINTENANCE)
+      const preflight = preflightHeaders(method, headers)
+      const mount = find(mounts)
+      if (preflight !== undefined) send(response, headers, { status: 204, headers: preflight })
+      else if (mount === undefined) send(response, headers, NO_SERVER)
+      else this.#read(request, response, mount)
+    } catch (error) {
+      refuse(response, headers, error)
+    }
+    return true
+  }
+
+  #read(request: IncomingMessage, response: ServerResponse, mount: Mount): void {
+    if (request.method !== 'POST') return this.#answer(request, response, mount, EMPTY)
+    const chunks: Buffer[] = []
+    let length = 0
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+      else if (!response.headersSent) refuse(response, request.headers, TOO_LARGE, 413)
+    })
+    request.on('end', () => {
+      if (length > MAX_BODY_BYTES) return
+      const [first = EMPTY] = chunks
+      this.#answer(request, response, mount, chunks.length > 1 ? Buffer.concat(chunks) : first)
+    })
+  }
+
+  #answer(
+    { method = '', headers }: IncomingMessage,
+    response: ServerResponse,
+    mount: Mount,
+    body: Uint8Array,
+  ): void {
+    // It is gone, and will not say so again.
+    if (response.closed) return
+    const { endpoint, passing, draining } = this.#deps
+    const exchange = new HttpExchange(method, headers, body, draining)
+    const passed = passing.begin()
+    response.once('close', () => {
+      if (!response.writableFinished) exchange.signal.cancel()
+      passed[Symbol.dispose]()
+    })
+    void endpoint.handle(exchange, mount).then((reply) => {
+      // The connection is not to be used again.
+      if (draining.aborted) response.setHeader('connection', 'close')
+      send(response, headers, reply)
+    })
+  }
+}
+
+/** A request of HTTP, in the words of the endpoint. */
+class HttpExchange implements McpExchange {
+  readonly method: string
+  readonly body: Uint8Array
+  readonly closing: AbortSignal
+  readonly signal = new Cancellation()
+  readonly #headers: IncomingHttpHeaders
+
+  constructor(
+    method: string,
+    headers: IncomingHttpHeaders,
+    body: Uint8Array,
+    closing: AbortSignal,
+  ) {
+    this.method = method
+    this.body = body
+    this.closing = closing
+    this.#headers = headers
+  }
+
+  readonly header = (name: string): string | undefined => this.#headers[name] as string | undefined
+}
+
+const EMPTY = new Uint8Array()
+const TOO_LARGE = new BusError('invalid', `body: has more than ${MAX_BODY_BYTES} bytes; send less`)
+const NO_SERVER: McpReply = {
+  status: 404,
+  headers: { 'content-type': 'application/json' },
+  body: failure(
+    null,
+    new RpcFault(RpcCode.invalidRequest, 'there is no such MCP server or bundle'),
+  ),
+}
+
+type WholeReply = McpReply & { readonly body: Uint8Array }
+type Find = (mounts: Mounts) => Mount | undefined
+
+const all: Find = (mounts) => mounts.all()
+const ADDRESS = /^\/mcp(?:\/(servers|bundles)\/([^/?]+))?(?:\?|$)/
+
+/** What is meant by an address; `undefined`: no MCP server. */
+function readAddress(url: string): Find | undefined {
+  const [isRight, kind, encoded = ''] = ADDRESS.exec(url) ?? []
+  if (isRight === undefined) return undefined
+  if (kind === undefined) return all
+  let name: string
+  try {
+    name = decodeURIComponent(encoded)
+  } catch {
+    return undefined
+  }
+  return (mounts) => (kind === 'servers' ? mounts.server(name) : mounts.bundle(name))
+}
+
+function refuse(
+  response: ServerResponse,
+  asked: IncomingHttpHeaders,
+  error: unknown,
+  status?: number,
+): void {
+  const answer = errorAnswer(error, status)
+  const headers = { ...answer.headers, 'content-type': 'application/json', connection: 'close' }
+  send(response, asked, { ...answer, headers, body: Buffer.from(JSON.stringify(answer.body)) })
+}
+
+function send(
+  response: ServerResponse,
+  asked: IncomingHttpHeaders,
+  { status, headers: own, body = EMPTY }: McpReply,
+): void {
+  const origin = originHeaders(asked)
+  const headers = origin === undefined ? own : { ...own, ...origin }
+  if (!(body instanceof Uint8Array)) {
+    response.writeHead(status, headers)
+    // A client that leaves is heard of by `close`.
+    pipeline(Readable.from(body), response).catch(() => undefined)
+  } else if (isLarge(body)) sendLarge(response, asked, { status, headers, body })
+  else write(response, status, headers, body)
+}
+
+function sendLarge(
+  response: ServerResponse,
+  asked: IncomingHttpHeaders,
+  { status, headers, body }: WholeReply,
+): void {
+  const vary = [headers['vary'] ?? [], 'Accept-Encoding'].flat().join(', ')
+  const encoding = preferredEncoding(asked['accept-encoding'])
+  if (encoding === undefined) return write(response, status, { ...headers, vary }, body)
+  encoding.compress(body, (error, compressed) => {
+    // It is as good as it is.
+    if (error !== null) write(response, status, { ...headers, vary }, body)
+    else {
+      const encoded = { ...headers, vary, 'content-encoding': encoding.name }
+      write(response, status, encoded, compressed)
+    }
+  })
+}
+
+function write(
+  response: ServerResponse,
+  status: number,
+  headers: McpReply['headers'],
+  body: Uint8Array,
+): void {
+  const length = status === 204 ? {} : { 'content-length': body.length }
+  response.writeHead(status, { ...headers, ...length }).end(body)
+}

@@ -1,0 +1,58 @@
+import type { UnderWay } from '@mcp-host/service'
+import type { FastifyInstance } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { GatewayConfig } from '../config.ts'
+import type { McpEndpoint } from './core/endpoint.ts'
+import type { Mount } from './core/mount.ts'
+import { RpcCode } from './core/rpc.ts'
+import type { McpSocketEvents } from './mcp-socket.ts'
+import { serveMcpSocket } from './mcp-socket.ts'
+import type { Mounts } from './mounts.ts'
+
+export interface McpSocketDeps {
+  readonly endpoint: McpEndpoint
+  readonly mounts: Mounts
+  /** Sockets that are open, to be waited for. */
+  readonly passing: UnderWay
+  /** Aborts when no more is taken. */
+  readonly draining: AbortSignal
+  readonly events: McpSocketEvents
+}
+
+/** The whole catalog, and each server and bundle, as one MCP server over WebSocket, below its address. */
+export async function addMcpSockets(
+  app: FastifyInstance,
+  { endpoint, mounts, passing, draining, events }: McpSocketDeps,
+  settings: Pick<GatewayConfig, 'heartbeatMs'>,
+): Promise<void> {
+  function converse(socket: WebSocket, mount: Mount | undefined): void {
+    if (mount === undefined) return socket.close(1008, 'there is no such MCP server or bundle')
+    const passed = passing.begin()
+    const over = serveMcpSocket({ endpoint, mount, draining, events }, socket, settings)
+    void over.finally(() => passed[Symbol.dispose]())
+  }
+
+  function add(address: string, find: (params: Params) => Mount | undefined): void {
+    app.route({
+      method: 'GET',
+      url: `${address}/ws`,
+      wsHandler: (socket, request) => converse(socket, find(request.params as Params)),
+      handler: (_, reply) => reply.code(426).header('upgrade', 'websocket').send(ONLY_SOCKETS),
+    })
+  }
+
+  add('/mcp', () => mounts.all())
+  add('/mcp/servers/:server', ({ server = '' }) => mounts.server(server))
+  add('/mcp/bundles/:bundle', ({ bundle = '' }) => mounts.bundle(bundle))
+}
+
+type Params = Readonly<Record<string, string>>
+
+const ONLY_SOCKETS = {
+  jsonrpc: '2.0',
+  id: null,
+  error: {
+    code: RpcCode.invalidRequest,
+    message: 'this is a WebSocket endpoint; connect with ws://',
+  },
+}
