@@ -268,23 +268,23 @@ class NatsBus implements Bus {
     answer: (message: Msg) => Promise<Uint8Array>,
   ): Disposable {
     let isOpen = true
+    const respond = async (message: Msg): Promise<void> => {
+      try {
+        if (!isOpen) throw new BusError('unavailable', `${what}: is closing; try again`)
+        message.respond(await answer(message))
+      } catch (error) {
+        // Also of an answer that is too large to be sent.
+        const known = BusError.from(error)
+        if (known.code === 'internal') this.#warn(error, `serve ${what}`)
+        const { data, headers } = errorReply(known)
+        message.respond(data, { headers })
+      }
+    }
     const subscription = this.#connection.subscribe(fillSubject(what, params), {
       ...(answeredBy === 'group' ? { queue: 'replicas' } : {}),
       callback: (failure, message) => {
-        if (failure !== null) return this.#warn(failure, `serve ${what}`)
-        const closing = async (): Promise<never> => {
-          throw new BusError('unavailable', `${what}: is closing; try again`)
-        }
-        const answered = isOpen ? answer(message) : closing()
-        answered
-          .then((reply) => message.respond(reply))
-          // Also of an answer that is too large to be sent.
-          .catch((error: unknown) => {
-            const known = BusError.from(error)
-            if (known.code === 'internal') this.#warn(error, `serve ${what}`)
-            const { data, headers } = errorReply(known)
-            message.respond(data, { headers })
-          })
+        if (failure === null) void respond(message)
+        else this.#warn(failure, `serve ${what}`)
       },
     })
     return {

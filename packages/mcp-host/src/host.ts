@@ -1,3 +1,4 @@
+import { Cancellation } from './cancellation.ts'
 import type {
   CallToolResult,
   CompleteRequestParams,
@@ -49,7 +50,7 @@ export interface EventsOptions<Type extends HostEvent['type']> extends ServerCha
 /** A request that its id can end. */
 interface Abortable {
   readonly requestId: string
-  readonly controller: AbortController
+  readonly cancellation: Cancellation
 }
 
 /** What `MCPHost.complete` completes: an argument of a prompt or of a resource template. */
@@ -346,7 +347,7 @@ export class MCPHost implements AsyncDisposable {
     const meant = Array.from(this.#abortable.values()).filter(
       (each) => each.requestId === requestId,
     )
-    for (const { controller } of meant) controller.abort(reason)
+    for (const { cancellation } of meant) cancellation.cancel(reason)
     return meant.length > 0
   }
 
@@ -415,14 +416,16 @@ export class MCPHost implements AsyncDisposable {
   ): Promise<Result> {
     const { requestId, signal } = options
     if (requestId === undefined) return run(options)
-    const controller = new AbortController()
-    const key = this.#abortable.add({ requestId, controller })
-    const both =
-      signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal])
+    signal?.throwIfAborted()
+    const cancellation = new Cancellation()
+    const key = this.#abortable.add({ requestId, cancellation })
+    const cancel = signal && ((): void => cancellation.cancel(signal.reason))
+    if (cancel !== undefined) signal?.addEventListener('abort', cancel)
     try {
-      return await run({ ...options, signal: both })
+      return await run({ ...options, signal: cancellation })
     } finally {
       this.#abortable.delete(key)
+      if (cancel !== undefined) signal?.removeEventListener('abort', cancel)
     }
   }
 

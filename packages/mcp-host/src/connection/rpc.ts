@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../cancellation.ts'
 import {
   type JSONRPCMessage,
   type Progress,
@@ -66,7 +67,7 @@ export class RpcUnsendable extends Error {
 
 export interface RpcRequestOptions {
   /** Its abort cancels the request at the server; the request then throws the signal's reason. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CancelSignal | undefined
   /** How long the server may be silent, in milliseconds. */
   readonly timeoutMs: number
   /** How long it may take however much progress it reports, in milliseconds; default `timeoutMs`. */
@@ -88,14 +89,6 @@ export interface RpcOptions {
   readonly cancelsByStream: () => boolean
 }
 
-interface Pending {
-  readonly resolve: (result: unknown) => void
-  readonly reject: (error: unknown) => void
-  /** It gave a sign of life: the silence begins anew. */
-  readonly stirred: () => void
-  readonly progressed: (progress: Progress) => void
-}
-
 /**
  * Requests to a server, many at a time over one connection, without parsing more than is needed:
  * results are what the server sent. It shares the connection with the SDK's client, which does the
@@ -105,11 +98,18 @@ export class Rpc {
   readonly #options: RpcOptions
   /** By their ids, which are so much higher. */
   readonly #pending = new SlotMap<Pending>()
+  readonly #ofPending: PendingRpc
   #holds = 0
   #closeReason: string | undefined
 
   constructor(options: RpcOptions) {
     this.#options = options
+    this.#ofPending = {
+      pending: this.#pending,
+      send: options.send,
+      isHeld: () => this.#holds > 0,
+      tell: (onProgress, progress) => this.#tell(onProgress, progress),
+    }
   }
 
   /** Requests without an answer. */
@@ -126,7 +126,7 @@ export class Rpc {
     return {
       [Symbol.dispose]: () => {
         this.#holds -= 1
-        for (const { stirred } of this.#pending.values()) stirred()
+        for (const pending of this.#pending.values()) pending.arm()
       },
     }
   }
@@ -138,83 +138,35 @@ export class Rpc {
   request(
     method: string,
     params: Readonly<Record<string, unknown>>,
-    { signal, timeoutMs, maxTimeoutMs = timeoutMs, onProgress, headers }: RpcRequestOptions,
+    options: RpcRequestOptions,
   ): Promise<unknown> {
+    const { signal, timeoutMs, maxTimeoutMs = timeoutMs, onProgress, headers } = options
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     if (this.#closeReason !== undefined) return Promise.reject(new RpcClosed(this.#closeReason))
     // Asked for also when nobody listens: progress is a sign of life that extends the limit.
     const wantsProgress = onProgress !== undefined || maxTimeoutMs > timeoutMs
     const perRequest = this.#options.cancelsByStream() ? new AbortController() : undefined
-
-    return new Promise<unknown>((resolve, reject) => {
-      const endsAt = performance.now() + maxTimeoutMs
-      let timer: NodeJS.Timeout | undefined
-      const arm = (): void => {
-        clearTimeout(timer)
-        const restMs = endsAt - performance.now()
-        const isLast = restMs < timeoutMs
-        const limitMs = Math.max(0, Math.min(timeoutMs, restMs, MAX_TIMER_MS))
-        timer = setTimeout(timedOut, limitMs, isLast ? maxTimeoutMs : timeoutMs)
-      }
-      const settle = (): void => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', aborted)
-        this.#pending.delete(key)
-      }
-      const fail = (error: unknown): void => {
-        settle()
-        reject(error)
-      }
-      const cancel = (reason: string): void => {
-        if (perRequest !== undefined) return perRequest.abort()
-        const cancelled = { requestId: id, reason }
-        this.#options
-          .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled })
-          // A connection that cannot take it is about to be closed, which ends the work as well.
-          .catch(() => undefined)
-      }
-      const timedOut = (limitMs: number): void => {
-        if (this.#holds > 0 && performance.now() < endsAt) return arm()
-        fail(new RpcTimeout(limitMs))
-        cancel('it took too long')
-      }
-      function aborted(): void {
-        fail(signal?.reason)
-        cancel('the caller cancelled it')
-      }
-      signal?.addEventListener('abort', aborted)
-      const key = this.#pending.add({
-        resolve(result) {
-          settle()
-          resolve(result)
-        },
-        reject: fail,
-        stirred: arm,
-        progressed: (progress) => {
-          arm()
-          if (onProgress !== undefined) this.#tell(onProgress, progress)
-        },
-      })
-      const id = FIRST_ID + key
-      arm()
-      const message = {
-        jsonrpc: '2.0' as const,
-        id,
-        method,
-        params: this.#withMeta(params, wantsProgress ? id : undefined),
-      }
-      const sendOptions: TransportSendOptions = {
-        ...(headers === undefined ? {} : { headers }),
-        ...(perRequest === undefined ? {} : { requestSignal: perRequest.signal }),
-        onRequestStreamEnd: () => fail(new RpcClosed('ended the answer before it was complete')),
-      }
-      const notSent = (cause: unknown): void => fail(toSendError(cause, message))
-      try {
-        this.#options.send(message, sendOptions).catch(notSent)
-      } catch (cause) {
-        notSent(cause)
-      }
-    })
+    const pending = new Pending(this.#ofPending, options, perRequest)
+    const { id } = pending
+    const message = {
+      jsonrpc: '2.0' as const,
+      id,
+      method,
+      params: this.#withMeta(params, wantsProgress ? id : undefined),
+    }
+    const sendOptions: TransportSendOptions = {
+      ...(headers === undefined ? {} : { headers }),
+      ...(perRequest === undefined ? {} : { requestSignal: perRequest.signal }),
+      onRequestStreamEnd: () =>
+        pending.reject(new RpcClosed('ended the answer before it was complete')),
+    }
+    const notSent = (cause: unknown): void => pending.reject(toSendError(cause, message))
+    try {
+      this.#options.send(message, sendOptions).catch(notSent)
+    } catch (cause) {
+      notSent(cause)
+    }
+    return pending.answered.promise
   }
 
   /** Takes a message that belongs to one of our requests; `false`: it is not ours. */
@@ -241,7 +193,7 @@ export class Rpc {
   /** Ends every request that waits, and each later one. */
   close(reason: string): void {
     this.#closeReason ??= reason
-    for (const { reject } of this.#pending.values()) reject(new RpcClosed(reason))
+    for (const pending of this.#pending.values()) pending.reject(new RpcClosed(reason))
   }
 
   #tell(onProgress: (progress: Progress) => unknown, progress: Progress): void {
@@ -262,6 +214,95 @@ export class Rpc {
     const token = progressToken === undefined ? {} : { progressToken }
     return { ...params, _meta: { ...meta, ...own, ...token } }
   }
+}
+
+/** A request without an answer. One object with methods: as many closures would take several times its memory. */
+class Pending {
+  readonly id: number
+  readonly answered = Promise.withResolvers<unknown>()
+  readonly #key: number
+  readonly #rpc: PendingRpc
+  readonly #options: RpcRequestOptions
+  readonly #endsAt: number
+  readonly #perRequest: AbortController | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(
+    rpc: PendingRpc,
+    options: RpcRequestOptions,
+    perRequest: AbortController | undefined,
+  ) {
+    const { maxTimeoutMs = options.timeoutMs, signal } = options
+    this.#rpc = rpc
+    this.#options = options
+    this.#perRequest = perRequest
+    this.#endsAt = performance.now() + maxTimeoutMs
+    this.#key = rpc.pending.add(this)
+    this.id = FIRST_ID + this.#key
+    signal?.addEventListener('abort', this.#aborted)
+    this.arm()
+  }
+
+  /** It gave a sign of life: the silence begins anew. */
+  arm(): void {
+    const { timeoutMs, maxTimeoutMs = timeoutMs } = this.#options
+    clearTimeout(this.#timer)
+    const restMs = this.#endsAt - performance.now()
+    const isLast = restMs < timeoutMs
+    const limitMs = Math.max(0, Math.min(timeoutMs, restMs, MAX_TIMER_MS))
+    this.#timer = setTimeout(this.#timedOut, limitMs, isLast ? maxTimeoutMs : timeoutMs)
+  }
+
+  progressed(progress: Progress): void {
+    this.arm()
+    const { onProgress } = this.#options
+    if (onProgress !== undefined) this.#rpc.tell(onProgress, progress)
+  }
+
+  resolve(result: unknown): void {
+    this.#settle()
+    this.answered.resolve(result)
+  }
+
+  reject(error: unknown): void {
+    this.#settle()
+    this.answered.reject(error)
+  }
+
+  #settle(): void {
+    clearTimeout(this.#timer)
+    this.#options.signal?.removeEventListener('abort', this.#aborted)
+    this.#rpc.pending.delete(this.#key)
+  }
+
+  readonly #timedOut = (limitMs: number): void => {
+    if (this.#rpc.isHeld() && performance.now() < this.#endsAt) return this.arm()
+    this.reject(new RpcTimeout(limitMs))
+    this.#cancel('it took too long')
+  }
+
+  readonly #aborted = (): void => {
+    this.reject(this.#options.signal?.reason)
+    this.#cancel('the caller cancelled it')
+  }
+
+  #cancel(reason: string): void {
+    if (this.#perRequest !== undefined) return this.#perRequest.abort()
+    const cancelled = { requestId: this.id, reason }
+    this.#rpc
+      .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled })
+      // A connection that cannot take it is about to be closed, which ends the work as well.
+      .catch(() => undefined)
+  }
+}
+
+/** What a request needs of its connection. */
+interface PendingRpc {
+  readonly pending: SlotMap<Pending>
+  readonly send: Send
+  /** Whether silence counts against no request. */
+  isHeld(): boolean
+  tell(onProgress: (progress: Progress) => unknown, progress: Progress): void
 }
 
 const SESSION_NOT_FOUND = -32_001

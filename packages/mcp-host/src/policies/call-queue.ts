@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../cancellation.ts'
 import { type Place, WaitingLine } from './waiting-line.ts'
 
 /** Which call goes first when a server is saturated. */
@@ -66,7 +67,7 @@ export class CallQueue {
    * Throws the reason of a signal that is aborted already, and `QueueFullError`. Whoever was let in
    * calls `leave` once.
    */
-  enter(priority: CallPriority, signal?: AbortSignal): Promise<void> | undefined {
+  enter(priority: CallPriority, signal?: CancelSignal): Promise<void> | undefined {
     signal?.throwIfAborted()
     if (this.#running < this.#limit) {
       this.#running += 1
@@ -91,7 +92,7 @@ export class CallQueue {
     next?.admit()
   }
 
-  #wait(line: WaitingLine<Waiter>, signal: AbortSignal | undefined): Promise<void> {
+  #wait(line: WaitingLine<Waiter>, signal: CancelSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const leaveLine = (): void => {
         line.leave(place)
@@ -109,7 +110,7 @@ export class CallQueue {
       const place: Place<Waiter> = line.join({ ticket: this.#tickets, admit })
       this.#tickets += 1
       this.#waiting += 1
-      signal?.addEventListener('abort', onAbort, { once: true })
+      signal?.addEventListener('abort', onAbort)
     })
   }
 }

@@ -1,5 +1,7 @@
+import type { CancelSignal } from '../cancellation.ts'
+
 /** Resolves after `ms`, or at once when the signal aborts; never throws. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function pause(ms: number, signal?: CancelSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
     const end = (): void => {

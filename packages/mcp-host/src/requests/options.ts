@@ -1,10 +1,11 @@
+import type { CancelSignal } from '../cancellation.ts'
 import type { Progress } from '@modelcontextprotocol/client'
 
 import type { CallPriority } from '../policies/call-queue.ts'
 
 export interface RequestOptions {
   /** Its abort cancels the request at the server; the request then throws the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal | undefined
   /**
    * How long the server may be silent, in milliseconds; default: that of the server, else of the
    * host. Given alone it is also the most that the request may take.
@@ -15,7 +16,7 @@ export interface RequestOptions {
   /** Goes with the errors and log lines of this request; `MCPHost.abort` knows it by this. */
   readonly requestId?: string
   /** Told what the server reports on the way. */
-  readonly onProgress?: (progress: Progress) => void
+  readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Who goes first when the server has as many requests as it may have; default `normal`. */
   readonly priority?: CallPriority
   /**

@@ -56,7 +56,8 @@ async function create(
   const live: Live = {
     connection,
     ended: ended.signal,
-    during: (_call, run) => run(),
+    begin: () => 0,
+    end: () => undefined,
     answerAll: async (inputRequests, _call, signal) => {
       asked.push({ inputRequests, signal })
       return { who: await input() }

@@ -1,4 +1,7 @@
+import type { CancelSignal } from '../cancellation.ts'
+import { toAbortSignal } from '../cancellation.ts'
 import type { Connection } from '../connection/connection.ts'
+import type { RpcRequestOptions } from '../connection/rpc.ts'
 import { RpcClosed, RpcError, RpcSendError, RpcTimeout } from '../connection/rpc.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
@@ -28,8 +31,9 @@ export interface Live {
   readonly connection: Connection
   /** Aborted when the connection ends. */
   readonly ended: AbortSignal
-  /** See `ServerInbox.during`. */
-  during<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result>
+  /** See `ServerInbox.begin`. */
+  begin(call: CausingCall): number
+  end(key: number): void
   /** See `ServerInbox.answerAll`. */
   answerAll(
     inputRequests: Readonly<Record<string, unknown>>,
@@ -49,7 +53,7 @@ export interface RequestPathDeps {
    */
   readonly onTrouble: (live: Live, error: RpcTimeout | RpcSendError) => Promise<boolean>
   /** Whether the server is ready, now or within `limitMs` because it is being restarted. */
-  readonly comesBack: (limitMs: number, signal?: AbortSignal) => Promise<boolean>
+  readonly comesBack: (limitMs: number, signal?: CancelSignal) => Promise<boolean>
   /** Told how the server did with what was sent, unless the caller ended it. */
   readonly onDone?: ((isWell: boolean, durationMs: number) => void) | undefined
 }
@@ -109,9 +113,13 @@ export class RequestPath {
   }
 
   /** The result as received. Throws errors of ours, or the reason of the signal's abort. */
-  async run(request: PathRequest, options: RequestOptions): Promise<unknown> {
-    const { signal } = options
+  run(request: PathRequest, options: RequestOptions): Promise<unknown> {
     const attempts = attemptsOf(options, request.isSafeToRepeat)
+    return attempts > 1 ? this.#repeat(request, options, attempts) : this.#once(request, options)
+  }
+
+  async #repeat(request: PathRequest, options: RequestOptions, attempts: number): Promise<unknown> {
+    const { signal } = options
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#once(request, options)
@@ -201,7 +209,7 @@ export class RequestPath {
     if (!queue.isFull) return queue.enter(priority, signal)
     const { maxTimeoutMs } = this.#limits(options)
     const limit = timeLimit(maxTimeoutMs)
-    const both = signal === undefined ? limit : AbortSignal.any([signal, limit])
+    const both = signal === undefined ? limit : AbortSignal.any([toAbortSignal(signal), limit])
     return queue.enter(priority, both)?.catch((cause: unknown) => {
       if (!limit.aborted || signal?.aborted === true) throw cause
       const message = `${this.#name(subject)} did not get its turn within ${maxTimeoutMs} ms`
@@ -216,10 +224,7 @@ export class RequestPath {
   /** Sends it, and again for as long as the server asks for input first. */
   async #exchange(live: Live, request: PathRequest, options: RequestOptions): Promise<unknown> {
     const { signal, requestId, meta } = options
-    const call: CausingCall = {
-      ...(requestId === undefined ? {} : { requestId }),
-      ...(request.tool === undefined ? {} : { tool: request.tool }),
-    }
+    const call: CausingCall = { requestId, tool: request.tool }
     let params = meta === undefined ? request.params : { ...request.params, _meta: meta }
     const headers = live.connection.hasHeaders ? traced(request.headers, meta) : request.headers
     const limits = this.#limits(options)
@@ -228,23 +233,30 @@ export class RequestPath {
       const { onProgress } = options
       // What the first rounds took is missing to the last.
       const maxTimeoutMs = round === 0 ? limits.maxTimeoutMs : endsAt - performance.now()
-      const sending = { ...limits, maxTimeoutMs, signal, onProgress, headers }
-      const send = (to: Live): Promise<unknown> =>
-        to.during(call, () => to.connection.request(request.method, params, sending))
-      const result = await send(live).catch(async (error: unknown) => {
+      const { timeoutMs } = limits
+      const sending = { timeoutMs, maxTimeoutMs, signal, onProgress, headers }
+      let result: unknown
+      const key = live.begin(call)
+      try {
+        result = await live.connection.request(request.method, params, sending)
+      } catch (error) {
         const isTrouble = error instanceof RpcTimeout || error instanceof RpcSendError
-        if (isTrouble && (await this.#deps.onTrouble(live, error)))
-          return send(this.#deps.live(call))
-        // What came before it was begun, and is not to be begun by another.
-        if (round > 0 && error instanceof RpcSendError) {
+        if (isTrouble && (await this.#deps.onTrouble(live, error))) {
+          result = await sendAgain(this.#deps.live(call), call, request.method, params, sending)
+        } else if (round > 0 && error instanceof RpcSendError) {
+          // What came before it was begun, and is not to be begun by another.
           throw new RpcSendError(error.message, { cause: error.cause, mayHaveBegun: true })
+        } else {
+          // The caller knows of one limit for all rounds.
+          const isLast = error instanceof RpcTimeout && error.limitMs === maxTimeoutMs
+          throw isLast ? new RpcTimeout(limits.maxTimeoutMs) : error
         }
-        // The caller knows of one limit for all rounds.
-        const isLast = error instanceof RpcTimeout && error.limitMs === maxTimeoutMs
-        throw isLast ? new RpcTimeout(limits.maxTimeoutMs) : error
-      })
-      const isFinal = request.allowInputRequired === true || !asksForInput(result, live.connection)
-      if (isFinal) return result
+      } finally {
+        live.end(key)
+      }
+      if (request.allowInputRequired === true || !asksForInput(result, live.connection)) {
+        return result
+      }
       if (round === MAX_INPUT_ROUNDS) {
         throw new RpcError({ code: INTERNAL_ERROR, message: 'it asks for input without end' })
       }
@@ -272,7 +284,11 @@ export class RequestPath {
     { endsAt, signal, maxTimeoutMs }: AskOptions,
   ): Promise<Record<string, unknown>> {
     const limit = timeLimit(endsAt - performance.now())
-    const over = AbortSignal.any([limit, live.ended, ...(signal === undefined ? [] : [signal])])
+    const over = AbortSignal.any([
+      limit,
+      live.ended,
+      ...(signal === undefined ? [] : [toAbortSignal(signal)]),
+    ])
     const ended = Promise.withResolvers<never>()
     over.addEventListener('abort', () => ended.reject(over.reason))
     try {
@@ -316,10 +332,25 @@ export class RequestPath {
   }
 }
 
+async function sendAgain(
+  to: Live,
+  call: CausingCall,
+  method: string,
+  params: PathRequest['params'],
+  options: RpcRequestOptions,
+): Promise<unknown> {
+  const key = to.begin(call)
+  try {
+    return await to.connection.request(method, params, options)
+  } finally {
+    to.end(key)
+  }
+}
+
 interface AskOptions {
   readonly endsAt: number
   readonly maxTimeoutMs: number
-  readonly signal: AbortSignal | undefined
+  readonly signal: CancelSignal | undefined
 }
 
 interface InputRequired {

@@ -81,9 +81,3 @@ describe('the input that a result asks for', () => {
     await expect(asked).rejects.toThrow('nobody is there')
   })
 })
-
-test('a call is remembered while it is under way, also when it fails', async () => {
-  const inbox = create(() => undefined, [])
-  expect(await inbox.during(call, async () => 'done')).toBe('done')
-  await expect(inbox.during(call, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-})

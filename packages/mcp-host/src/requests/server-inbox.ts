@@ -97,10 +97,13 @@ export class ServerInbox {
     })
   }
 
-  /** Remembers a call while it is under way, as what may have caused a request. */
-  during<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result> {
-    const key = this.#callsUnderWay.add(call)
-    return run().finally(() => this.#callsUnderWay.delete(key))
+  /** Remembers a call, as what may have caused a request, until its end. */
+  begin(call: CausingCall): number {
+    return this.#callsUnderWay.add(call)
+  }
+
+  end(key: number): void {
+    this.#callsUnderWay.delete(key)
   }
 
   /**

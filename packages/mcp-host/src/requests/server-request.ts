@@ -9,8 +9,8 @@ export type ServerRequestKind = 'sampling' | 'elicitation' | 'roots' | 'log'
 /** The call that made a server ask. */
 export interface CausingCall {
   /** The id that the caller gave with the call. */
-  readonly requestId?: string
-  readonly tool?: string
+  readonly requestId?: string | undefined
+  readonly tool?: string | undefined
 }
 
 interface FromServer {

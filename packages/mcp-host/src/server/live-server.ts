@@ -117,8 +117,12 @@ export class LiveServer implements Live {
     return this.#validator
   }
 
-  during<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result> {
-    return this.#inbox.during(call, run)
+  begin(call: CausingCall): number {
+    return this.#inbox.begin(call)
+  }
+
+  end(key: number): void {
+    this.#inbox.end(key)
   }
 
   answerAll(

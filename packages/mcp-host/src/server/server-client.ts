@@ -123,7 +123,7 @@ export class ServerClient {
    * Passes a request on with all its parameters, and answers the result as received. Arguments of tools are
    * checked. Throws as `callTool` does.
    */
-  async forward(
+  forward(
     method: string,
     params: Readonly<Record<string, unknown>>,
     options: ForwardOptions,

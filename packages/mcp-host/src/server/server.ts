@@ -1,3 +1,5 @@
+import type { CancelSignal } from '../cancellation.ts'
+import { toAbortSignal } from '../cancellation.ts'
 import { type Implementation, SdkHttpError } from '@modelcontextprotocol/client'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
@@ -212,9 +214,9 @@ export class Server {
    * Whether it is ready, now or after the restart that is under way or planned; `false` when none
    * is, and after `limitMs`.
    */
-  async comesBack(limitMs: number, signal?: AbortSignal): Promise<boolean> {
+  async comesBack(limitMs: number, signal?: CancelSignal): Promise<boolean> {
     const limits = [timeLimit(limitMs), this.#stopping.signal]
-    const end = AbortSignal.any(signal === undefined ? limits : [...limits, signal])
+    const end = AbortSignal.any(signal === undefined ? limits : [...limits, toAbortSignal(signal)])
     while (this.#state !== 'ready') {
       if (end.aborted || !this.isComing) return false
       await new Promise<void>((resolve) => {

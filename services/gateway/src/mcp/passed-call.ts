@@ -1,7 +1,7 @@
 import type { Bus, CallOptions, Frame, PassageListener } from '@mcp-host/bus'
 import type { PassReply } from '@mcp-host/contracts'
 import { BusError, newEnvelope, passControl } from '@mcp-host/contracts'
-import type { CancelSignal } from './core/cancellation.ts'
+import type { CancelSignal } from 'mcp-host/cancellation'
 import type { KeptPlace, PassListener } from './core/upstream.ts'
 
 /** After so much silence whoever runs a request is asked for a sign of life, again and again. */

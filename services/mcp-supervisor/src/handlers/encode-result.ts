@@ -4,7 +4,7 @@ import { stringifyInThread } from 'mcp-host/thread'
 const MAX_LENGTH_HERE = 4 * 1024 * 1024
 
 /** A result as JSON; a large one is encoded by a thread. */
-export async function encodeResult(result: object): Promise<Uint8Array> {
+export function encodeResult(result: object): Uint8Array | Promise<Uint8Array> {
   const length = lengthOf(result)
   const here = (): Uint8Array => Buffer.from(JSON.stringify(result))
   // The tool has run: that a thread fails must not look like a failure of it.
@@ -13,8 +13,10 @@ export async function encodeResult(result: object): Promise<Uint8Array> {
 
 /** Of the texts in it, however deep. */
 function lengthOf(part: object): number {
-  return Object.values(part).reduce((sum: number, value: unknown) => {
-    if (typeof value === 'string') return sum + value.length
-    return typeof value === 'object' && value !== null ? sum + lengthOf(value) : sum
-  }, 0)
+  let length = 0
+  for (const value of Object.values(part) as unknown[]) {
+    if (typeof value === 'string') length += value.length
+    else if (typeof value === 'object' && value !== null) length += lengthOf(value)
+  }
+  return length
 }

@@ -31,12 +31,13 @@ export function metaFor(
   { traceparent }: Envelope,
   client?: McpClient,
 ): Json {
-  const given = isObject(params['_meta']) ? params['_meta'] : {}
+  const { _meta: given } = params
   const isKnown = caller === 'modern' && server === 'modern'
-  const kept = Object.entries(given).filter(
-    ([key]) => key !== 'progressToken' && (isKnown || !ENVELOPE_KEYS.has(key)),
-  )
-  const said = { traceparent, ...Object.fromEntries(kept) }
+  const said: Record<string, unknown> = { traceparent }
+  for (const key of isObject(given) ? Object.keys(given) : []) {
+    const isMeant = key !== 'progressToken' && (isKnown || !ENVELOPE_KEYS.has(key))
+    if (isMeant) said[key] = (given as Json)[key]
+  }
   if (client === undefined || server === 'legacy') return said
   const { capabilities, logLevel } = client
   const level = logLevel === undefined ? {} : { [LOG_LEVEL_KEY]: logLevel }

@@ -16,6 +16,7 @@ import { toRpcFailure } from './rpc-failure.ts'
 /** A server that asks for input this often in one request does not come to an end. */
 const MAX_INPUT_ROUNDS = 10
 const INTERNAL_ERROR = -32_603
+const PROGRESS = { type: 'notice', method: 'notifications/progress' } as const
 
 export interface PassRequestDeps {
   readonly bus: Pick<Bus, 'blobs'>
@@ -24,7 +25,7 @@ export interface PassRequestDeps {
   /** Which era it speaks. */
   readonly era: Era
   /** Asks the caller on the way, where that is possible. */
-  readonly ask?: (method: string, params: unknown) => Promise<unknown>
+  readonly ask?: ((method: string, params: unknown) => Promise<unknown>) | undefined
 }
 
 export interface PassedRequest {
@@ -45,7 +46,8 @@ export async function passRequest(
   tell: Tell,
 ): Promise<Answer> {
   try {
-    return await toAnswer(deps, await run(deps, request, tell))
+    const answer = toAnswer(deps, await run(deps, request, tell))
+    return answer instanceof Promise ? await answer : answer
   } catch (error) {
     const { method } = request.head
     // The model that called it can do better; an error of the protocol it would not see.
@@ -79,17 +81,17 @@ async function run(
 ): Promise<object> {
   const { method, progress = false, client } = head
   const eras = { caller: head.era, server: era }
-  const notice = { type: 'notice', method: 'notifications/progress' } as const
   const wantsProgress = progress && isObject(params['_meta']) && 'progressToken' in params['_meta']
-  const forward = (given: Json): Promise<unknown> =>
-    host.forward(server, method, given, {
-      requestId: head.id,
-      meta: metaFor(params, eras, envelope, client),
-      // An older caller without a session cannot be asked: the server is answered here, as far as we can.
-      allowInputRequired: head.era === 'modern' || ask !== undefined,
-      ...(wantsProgress ? { onProgress: (each) => tell(notice, JSON.stringify(each)) } : {}),
-    })
-  let result = await forward(params)
+  const options = {
+    requestId: head.id,
+    meta: metaFor(params, eras, envelope, client),
+    // An older caller without a session cannot be asked: the server is answered here, as far as we can.
+    allowInputRequired: head.era === 'modern' || ask !== undefined,
+    onProgress: wantsProgress
+      ? (progressed: object) => tell(PROGRESS, JSON.stringify(progressed))
+      : undefined,
+  }
+  let result = await host.forward(server, method, params, options)
   if (head.era === 'legacy' && ask !== undefined) {
     for (let round = 0; isInputRequired(result); round++) {
       if (round === MAX_INPUT_ROUNDS) {
@@ -98,11 +100,9 @@ async function run(
       }
       const { requestState, inputRequests } = result
       const inputResponses = await answers(inputRequests, ask)
-      result = await forward({
-        ...params,
-        ...(requestState === undefined ? {} : { requestState }),
-        inputResponses,
-      })
+      const state = requestState === undefined ? {} : { requestState }
+      const again = { ...params, ...state, inputResponses }
+      result = await host.forward(server, method, again, options)
     }
   }
   return resultFor(method, result as object, eras)
@@ -126,8 +126,17 @@ async function answers(
 }
 
 /** The answer, by way of the object store when it is too large for a message. */
-async function toAnswer({ bus }: PassRequestDeps, result: object): Promise<Answer> {
-  const body = await encodeResult(result)
+function toAnswer(deps: PassRequestDeps, result: object): Answer | Promise<Answer> {
+  const body = encodeResult(result)
+  const isSmall = body instanceof Uint8Array && body.length <= MAX_INLINE_BYTES
+  return isSmall ? { head: { type: 'result' }, body } : toStored(deps, body)
+}
+
+async function toStored(
+  { bus }: PassRequestDeps,
+  encoded: Uint8Array | Promise<Uint8Array>,
+): Promise<Answer> {
+  const body = await encoded
   if (body.length <= MAX_INLINE_BYTES) return { head: { type: 'result' }, body }
   if (body.length > MAX_RESULT_BYTES) {
     const message = `the result has ${body.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`

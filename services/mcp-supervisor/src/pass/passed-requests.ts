@@ -1,6 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, PassHead } from '@mcp-host/contracts'
 import { clientMessage, LOG_LEVELS } from '@mcp-host/contracts'
+import { Cancellation, toAbortSignal } from 'mcp-host/cancellation'
 import { SlotMap } from 'mcp-host/slot-map'
 import type { MCPHost, ServerRequest } from 'mcp-host'
 import type { ClientAnswer, Tell } from './client-questions.ts'
@@ -29,8 +30,8 @@ export interface PassedRequestsDeps {
 /** Where requests run. */
 export interface PassedTo {
   readonly host: Pick<MCPHost, 'forward' | 'abort' | 'setLoggingLevel'>
-  /** Until its process has started, or has failed to. */
-  readonly ready?: Promise<void> | undefined
+  /** Until its process has started, or has failed to; `undefined`: it has. */
+  readonly ready: () => Promise<void> | undefined
   /** Which era the server speaks, once that is known. */
   readonly era: () => Era
   /** Told of what goes on after the answer, until its end. */
@@ -59,9 +60,9 @@ interface Running {
   /** Whether its caller was asked anything. */
   hasAsked: boolean
   /** Aborts when it is cancelled, and at its end: nobody needs to be asked any more. */
-  readonly cancelled: AbortController
+  readonly cancelled: Cancellation
   /** Where the caller is asked by a result, and comes back with the answer. */
-  readonly held?: HeldRequest
+  readonly held: HeldRequest | undefined
 }
 
 /** Who waits for it now. */
@@ -96,8 +97,8 @@ export class PassedRequests {
     this.#questions = new ClientQuestions(deps.server)
   }
 
-  /** Runs a request; what goes wrong is an answer too. */
-  async run(to: PassedTo, question: PassedQuestion, tell: Tell): Promise<Answer> {
+  /** Runs a request; what goes wrong is an answer too. Throws when it is none. */
+  run(to: PassedTo, question: PassedQuestion, tell: Tell): Promise<Answer> {
     const { head } = question
     const params: unknown = JSON.parse(text.decode(question.body))
     if (!isObject(params)) throw new Error('params are no object')
@@ -105,14 +106,7 @@ export class PassedRequests {
     if (held !== undefined) return this.#resume(held, head, params, tell)
     this.#sessionLevel = head.client?.logLevel
     const running = this.#begin(head, params, tell)
-    // From now on it can be asked for, and cancelled: its process may not have started yet.
-    const key = this.#wait(head, running)
-    const ended = this.#forward(to, running, { head, params, envelope: question.envelope }).finally(
-      () => {
-        this.#waiting.delete(key)
-        if (running.hasAsked) running.cancelled.abort(OVER)
-      },
-    )
+    const ended = this.#run(to, running, { head, params, envelope: question.envelope })
     if (running.held === undefined) return ended
     this.#held.add(running)
     to.track(ended)
@@ -126,7 +120,7 @@ export class PassedRequests {
   /** Ends a request, also one that waits for its caller. */
   cancel({ host }: Pick<PassedTo, 'host'>, id: string): void {
     const running = this.#runningFor(id)
-    running?.cancelled.abort(new ClientRefusal({ code: CANCELLED, message: 'was cancelled' }))
+    running?.cancelled.cancel(new ClientRefusal({ code: CANCELLED, message: 'was cancelled' }))
     host.abort(running?.id ?? id)
   }
 
@@ -172,8 +166,8 @@ export class PassedRequests {
       isHeard: progress,
       tell,
       hasAsked: false,
-      cancelled: new AbortController(),
-      ...(isHeld ? { held: new HeldRequest(process, params, inputTimeoutMs) } : {}),
+      cancelled: new Cancellation(),
+      held: isHeld ? new HeldRequest(process, params, inputTimeoutMs) : undefined,
     }
   }
 
@@ -187,15 +181,27 @@ export class PassedRequests {
     }
   }
 
+  async #run(to: PassedTo, running: Running, request: PassedRequest): Promise<Answer> {
+    // From now on it can be asked for, and cancelled: its process may not have started yet.
+    const key = this.#wait(request.head, running)
+    try {
+      return await this.#forward(to, running, request)
+    } finally {
+      this.#waiting.delete(key)
+      if (running.hasAsked) running.cancelled.cancel(OVER)
+    }
+  }
+
   async #forward(to: PassedTo, running: Running, request: PassedRequest): Promise<Answer> {
     const { bus, server } = this.#deps
     const { head, params } = request
-    const { signal } = running.cancelled
     try {
-      await to.ready
-      await this.#setLogLevel(to, running)
+      const ready = to.ready()
+      if (ready !== undefined) await ready
+      const levelSet = this.#setLogLevel(to, running)
+      if (levelSet !== undefined) await levelSet
       // The host does not know of it yet, so it could not be cancelled there.
-      signal.throwIfAborted()
+      running.cancelled.throwIfAborted()
     } catch (error) {
       return toError(toRpcFailure(error))
     }
@@ -205,9 +211,11 @@ export class PassedRequests {
       const message = 'requestState: is not known, or not any more; begin anew without it'
       return toError(invalidParams(message))
     }
-    const ask = (method: string, asked: unknown): Promise<unknown> =>
-      this.#ask(running, method, asked, signal)
-    const deps = { bus, server, host: to.host, era, ...(head.client === undefined ? {} : { ask }) }
+    const ask =
+      head.client === undefined
+        ? undefined
+        : (method: string, asked: unknown): Promise<unknown> => this.#ask(running, method, asked)
+    const deps = { bus, server, host: to.host, era, ask }
     return passRequest(deps, request, (...part) => running.tell(...part))
   }
 
@@ -231,11 +239,11 @@ export class PassedRequests {
   }
 
   /** Of a process of the caller's own; others are not told what one of their callers likes to hear. */
-  async #setLogLevel({ host, era }: PassedTo, { logLevel }: Running): Promise<void> {
+  #setLogLevel({ host, era }: PassedTo, { logLevel }: Running): Promise<void> | undefined {
     const { process, server } = this.#deps
-    if (logLevel === undefined || process === undefined || era() === 'modern') return
+    if (logLevel === undefined || process === undefined || era() === 'modern') return undefined
     // Without it there is less to be told, and nothing else.
-    await host.setLoggingLevel(logLevel, server).catch(() => undefined)
+    return host.setLoggingLevel(logLevel, server).catch(() => undefined)
   }
 
   /** Of a process that serves one caller alone the newest request is as good as the one that caused it. */
@@ -277,12 +285,13 @@ export class PassedRequests {
     running: Running,
     method: string,
     params: unknown,
-    withdrawn: AbortSignal,
+    withdrawn?: AbortSignal,
   ): Promise<unknown> {
     const { era, capabilities, held, cancelled, isHeard, tell } = running
     running.hasAsked = true
     checkCapability(capabilities, method, params)
-    const signal = AbortSignal.any([withdrawn, cancelled.signal])
+    const over = toAbortSignal(cancelled)
+    const signal = withdrawn === undefined ? over : AbortSignal.any([withdrawn, over])
     if (era === 'legacy') {
       // It waits for its answer alone.
       if (!isHeard) throw new ClientRefusal(refused(method))

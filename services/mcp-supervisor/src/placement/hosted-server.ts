@@ -13,6 +13,7 @@ import {
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'
+import type { CancelSignal } from 'mcp-host/cancellation'
 import type { McpConfig, MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
@@ -22,7 +23,7 @@ import type { Tell } from '../pass/client-questions.ts'
 import type { Era } from '../pass/eras.ts'
 import type { Answer } from '../pass/pass-request.ts'
 import type { KeptRequests } from '../pass/kept-requests.ts'
-import type { PassedQuestion, PassedRequests } from '../pass/passed-requests.ts'
+import type { PassedQuestion, PassedRequests, PassedTo } from '../pass/passed-requests.ts'
 import type { TellAnswer } from '../pass/unheard-answers.ts'
 import { UnheardAnswers } from '../pass/unheard-answers.ts'
 import { WatchedResources } from '../pass/watched-resources.ts'
@@ -55,6 +56,7 @@ export class HostedServer implements AsyncDisposable {
   readonly #host: MCPHost
   readonly #options: HostedServerOptions
   readonly #watched: WatchedResources
+  readonly #passedTo: PassedTo
   readonly #running = new UnderWay()
   readonly #unheard: UnheardAnswers
   /** Which it speaks, as far as known. */
@@ -80,6 +82,13 @@ export class HostedServer implements AsyncDisposable {
     })
     this.#followed = this.#follow(onChange)
     this.#watched = new WatchedResources(host, name)
+    this.#passedTo = {
+      host,
+      ready: () => (this.#isStarted ? undefined : this.#started),
+      era: () => this.#era,
+      track: (work) => void this.#counted(work).catch(ignore),
+      watched: this.#watched,
+    }
     this.#unheard = new UnheardAnswers(deps.bus)
     this.#listening = this.#listen()
   }
@@ -115,7 +124,7 @@ export class HostedServer implements AsyncDisposable {
       }),
     )
     stack.use(
-      bus.servePassage(passRequest, params, async (question, tell) => {
+      bus.servePassage(passRequest, params, (question, tell) => {
         check()
         return this.pass(question, tell)
       }),
@@ -149,7 +158,7 @@ export class HostedServer implements AsyncDisposable {
   async pass(question: PassedQuestion, tell: TellAnswer): Promise<Answer> {
     const { kept } = this.#deps
     const { head } = question
-    const answer = await kept.run(head, tell, (told) => this.#counted(this.#pass(question, told)))
+    const answer = await kept.run(head, tell, (told) => this.#pass(question, told))
     this.#unheard.keep(head.id, answer, tell)
     return answer
   }
@@ -161,17 +170,10 @@ export class HostedServer implements AsyncDisposable {
     const isCall = question.head.method === 'tools/call'
     const begin = performance.now()
     if (isCall) events.callStarted()
+    using _under = this.#running.begin()
     let outcome: 'ok' | 'error' = 'error'
     try {
-      const track = (work: Promise<unknown>): void => void this.#counted(work).catch(ignore)
-      const to = {
-        host: this.#host,
-        ready: this.#isStarted ? undefined : this.#started,
-        era: () => this.#era,
-        track,
-        watched: this.#watched,
-      }
-      const answer = await passed.run(to, question, tell)
+      const answer = await passed.run(this.#passedTo, question, tell)
       if (answer.head.type !== 'error') outcome = 'ok'
       return answer
     } finally {
@@ -312,7 +314,7 @@ export class HostedServer implements AsyncDisposable {
 const ignore = (): void => undefined
 
 /** Throws the signal's reason where that comes first. */
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal | undefined) {
+async function unlessAborted(promise: Promise<void>, signal: CancelSignal | undefined) {
   const cut = Promise.withResolvers<never>()
   const onAbort = (): void => cut.reject(signal?.reason)
   signal?.addEventListener('abort', onAbort)

@@ -1,5 +1,5 @@
-import type { CancelSignal } from './cancellation.ts'
-import { Cancellation } from './cancellation.ts'
+import type { CancelSignal } from 'mcp-host/cancellation'
+import { Cancellation } from 'mcp-host/cancellation'
 import type { Incoming, McpHeaders, RpcNotification, RpcRequest } from './classify.ts'
 import { classify, idOf } from './classify.ts'
 import type { Clients } from './clients.ts'

@@ -1,4 +1,4 @@
-import type { CancelSignal } from './cancellation.ts'
+import type { CancelSignal } from 'mcp-host/cancellation'
 import type { RpcRequest } from './classify.ts'
 import type { Clients } from './clients.ts'
 import { EventQueue } from './event-queue.ts'

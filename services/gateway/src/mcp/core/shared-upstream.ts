@@ -1,4 +1,4 @@
-import type { CancelSignal } from './cancellation.ts'
+import type { CancelSignal } from 'mcp-host/cancellation'
 import type {
   ClientMessage,
   KeptPlace,

@@ -1,5 +1,5 @@
 import type { McpClient } from '@mcp-host/contracts'
-import type { CancelSignal } from './cancellation.ts'
+import type { CancelSignal } from 'mcp-host/cancellation'
 import type { Params } from './rpc.ts'
 import { RpcCode, RpcFault } from './rpc.ts'
 import type { Era } from './versions.ts'

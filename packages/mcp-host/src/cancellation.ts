@@ -35,4 +35,14 @@ export class Cancellation implements CancelSignal {
   }
 }
 
+/** For what takes nothing less. Lives as long as `signal`. */
+export function toAbortSignal(signal: CancelSignal): AbortSignal {
+  if (signal instanceof AbortSignal) return signal
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort)
+  return controller.signal
+}
+
 const NONE: readonly Listener[] = []
