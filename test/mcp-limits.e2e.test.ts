@@ -22,16 +22,16 @@ beforeAll(async () => {
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 
-function request(name: string, _meta: object = {}): string {
-  const params = { name, arguments: {}, _meta }
+function request(name: string, _meta: object = {}, args: object = {}): string {
+  const params = { name, arguments: args, _meta }
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
 }
 
-async function call(name: string, meta?: object): Promise<Response> {
+async function call(name: string, meta?: object, args?: object): Promise<Response> {
   return fetch(`${stack.url}/mcp/servers/test`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: request(name, meta),
+    body: request(name, meta, args),
   })
 }
 
@@ -51,6 +51,12 @@ async function expectAlive(): Promise<void> {
 test.each([1, 20])('a result of %i MB comes whole', async (size) => {
   const { result } = await answerOf(call(`mb${size}`))
   expect(result?.content[0]?.text.length).toBe(size * MB)
+})
+
+test.each([0.9, 2, 7])('arguments of %d MB come whole', async (size) => {
+  const text = 'x'.repeat(size * MB)
+  const { result } = await answerOf(call('echo', {}, { text }))
+  expect(result?.content[0]?.text).toContain(text)
 })
 
 test('a result of 200 MB ends its call in words, and its server is started anew', async () => {

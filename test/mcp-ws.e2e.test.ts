@@ -170,7 +170,7 @@ describe('at the door', () => {
     using page = await Page.open('/mcp/ws')
     page.socket.send('{"jsonrpc":')
     expect(await page.answerTo(null)).toMatchObject({ error: { code: -32_700 } })
-    page.send({ id: 1, method: 'tools/call', params: { name: 'x'.repeat(800 * 1024) } })
+    page.send({ id: 1, method: 'tools/call', params: { name: 'x'.repeat(8 * 1024 * 1024) } })
     expect(await page.answerTo(1)).toMatchObject({ error: { code: -32_600 } })
     page.send({ id: 2, method: 'ping' })
     expect(await page.answerTo(2)).toMatchObject({ result: {} })

@@ -142,7 +142,7 @@ test('what is not there is 404, what a prompt does not take is 400', async () =>
 })
 
 test('a body that is too large, or none of ours, is refused', async () => {
-  expect(await call('test__echo', 'x'.repeat(800_000))).toMatchObject({
+  expect(await call('test__echo', 'x'.repeat(8 * 1024 * 1024))).toMatchObject({
     status: 413,
     body: { error: { code: 'invalid' } },
   })

@@ -14,6 +14,7 @@ import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
+import { MAX_REQUEST_BYTES } from '../mcp/core/limits.ts'
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
 import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'
@@ -33,7 +34,7 @@ import { readBodies } from './read-bodies.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
 /** Larger frames end the connection; up to it a too long message is answered with an error. */
-const MAX_FRAME_BYTES = 8 * 1024 * 1024
+const MAX_FRAME_BYTES = 2 * MAX_REQUEST_BYTES
 
 const MAX_BODY_BYTES = 1024 * 1024
 

@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
 
 const never = (): never => {
@@ -21,11 +21,45 @@ test('parameters that cannot be written again are refused', async () => {
   })
 })
 
-test('parameters that grow beyond a message of the bus are refused, with the limit', async () => {
+describe('parameters for which a message of the bus is too small', () => {
   const numbers = Array.from({ length: 100_000 }, () => 1e20)
-  await expect(pass(numbers)).rejects.toMatchObject({
-    code: -32_602,
-    message: expect.stringContaining('more than the 1000000'),
+  const put = async (body: Uint8Array): Promise<object> => {
+    stored.push(JSON.parse(String(body)))
+    return { key: 'k1' }
+  }
+  const remove = async (key: string): Promise<void> => void removed.push(key)
+  const request = { method: 'tools/call', params: { numbers }, era: 'legacy' } as const
+  let stored: unknown[]
+  let removed: string[]
+  beforeEach(() => {
+    stored = []
+    removed = []
+  })
+
+  test('are stored until the answer', async () => {
+    const sent: unknown[] = []
+    const bus = {
+      id: 'gateway-1',
+      blobs: { put, remove },
+      pass(...[, , { head, body }, , listener]: Parameters<Bus['pass']>) {
+        sent.push({ head, body }, [...removed])
+        listener.onAnswer({ head: { type: 'result' }, body: new Uint8Array() })
+      },
+    }
+    await new BusUpstream(bus as never).pass('s', request)
+    expect(stored).toEqual([{ numbers }])
+    expect(sent).toMatchObject([{ head: { stored: 'k1' }, body: '' }, []])
+    expect(removed).toEqual(['k1'])
+  })
+
+  test('that cannot be stored are an error that says whether to try again', async () => {
+    const blobs = { put: () => Promise.reject(new BusError('unavailable', 'no broker')), remove }
+    const bus = { id: 'gateway-1', blobs, pass: never }
+    await expect(new BusUpstream(bus as never).pass('s', request)).rejects.toMatchObject({
+      code: -32_000,
+      data: { retryable: true },
+    })
+    expect(removed).toEqual([])
   })
 })
 

@@ -32,7 +32,7 @@ import { PassedCall } from './passed-call.ts'
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
 /** A message of the bus has 1 MiB, with what goes before the parameters. */
-const MAX_PARAMS_BYTES = 1_000_000
+const MAX_INLINE_BYTES = 1_000_000
 
 /** How soon a watch that failed, or was not kept, is tried again. */
 const WATCH_AGAIN_MS = WATCH_MS / 3
@@ -58,12 +58,23 @@ export class BusUpstream implements Upstream {
     if (isResumable === true) head.isResumable = true
     if (client !== undefined) head.client = client
     const process = isOwn === true ? processOf(params, client) : undefined
-    const question = { head, body: toBody(params), process }
+    const body = toBody(params)
+    const stored = isTooLarge(body) ? await this.#store(server, body) : undefined
+    if (stored !== undefined) head.stored = stored
+    const question = { head, body: stored === undefined ? body : '', process }
     const call = new PassedCall(this.#bus, { server, id, listener, signal, traceparent })
     try {
-      return await this.#passed(call, await this.#deliver(call, question, request))
+      let answer: Frame<PassReply>
+      try {
+        answer = await this.#find(call, question)
+      } catch (error) {
+        answer = await this.#askAgain(call, question, request, error)
+      }
+      const passed = this.#passed(call, answer)
+      return passed instanceof Promise ? await passed : passed
     } finally {
       call.end()
+      if (stored !== undefined) this.#bus.blobs.remove(stored).catch(() => undefined)
     }
   }
 
@@ -119,6 +130,16 @@ export class BusUpstream implements Upstream {
     else await this.#bus.call(watchClientResources, { server, client }, request, options)
   }
 
+  /** Parameters for which a message of the bus is too small. */
+  async #store(server: string, body: string): Promise<string> {
+    try {
+      const { key } = await this.#bus.blobs.put(Buffer.from(body))
+      return key
+    } catch (error) {
+      throw toFault(error, server)
+    }
+  }
+
   #passed(call: PassedCall, { head, body }: Frame<PassReply>): Passed | Promise<Passed> {
     if (head.type === 'moved') throw MOVED
     if (head.type === 'error') return { type: 'error', json: body, code: head.code }
@@ -138,32 +159,35 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Asks until somebody takes it; once it was taken, never again, unless it only reads. */
-  async #deliver(
+  /** Asks until somebody takes it; once it was taken, never again, unless it only reads. `error`: why it failed before. */
+  async #askAgain(
     call: PassedCall,
     question: Question,
     { client, isReadOnly }: PassedRequest,
+    error: unknown,
   ): Promise<Frame<PassReply>> {
     const giveUpAt = performance.now() + PATIENCE_MS
     let mayRepeat = isReadOnly === true
+    let failure = error
     for (;;) {
+      call.checkCaller()
+      const { code } = BusError.from(failure)
+      const { kept } = call
+      // What was said may have been lost on the way, with the answer.
+      if (code === 'deadline' && kept !== undefined && client !== undefined) {
+        return this.#takeUp(call, kept, client.id, 0)
+      }
+      // Nobody was there, so nothing was begun.
+      const mayWait = code === 'unavailable' && performance.now() < giveUpAt
+      const isLost = code === 'deadline' && mayRepeat
+      if (!mayWait && !isLost) throw toFault(failure, call.server)
+      if (isLost) mayRepeat = false
+      else await sleep(RETRY_MS)
+      call.checkCaller()
       try {
         return await this.#find(call, question)
-      } catch (error) {
-        call.checkCaller()
-        const { code } = BusError.from(error)
-        const { kept } = call
-        // What was said may have been lost on the way, with the answer.
-        if (code === 'deadline' && kept !== undefined && client !== undefined) {
-          return this.#takeUp(call, kept, client.id, 0)
-        }
-        // Nobody was there, so nothing was begun.
-        const mayWait = code === 'unavailable' && performance.now() < giveUpAt
-        const isLost = code === 'deadline' && mayRepeat
-        if (!mayWait && !isLost) throw toFault(error, call.server)
-        if (isLost) mayRepeat = false
-        else await sleep(RETRY_MS)
-        call.checkCaller()
+      } catch (error_) {
+        failure = error_
       }
     }
   }
@@ -233,19 +257,19 @@ interface Question {
 
 const GONE = 'it went away during the request'
 
-/** Throws `RpcFault` when it does not fit into a message of the bus. */
+/** Throws `RpcFault`. */
 function toBody(params: Params): string {
-  let body: string
   try {
-    body = JSON.stringify(params)
+    return JSON.stringify(params)
   } catch {
     // What could be read cannot always be written.
     throw new RpcFault(RpcCode.invalidParams, 'params: are nested too deeply')
   }
-  const bytes = Buffer.byteLength(body)
-  if (bytes <= MAX_PARAMS_BYTES) return body
-  const message = `params: have ${bytes} bytes as JSON, more than the ${MAX_PARAMS_BYTES} that go through; send less`
-  throw new RpcFault(RpcCode.invalidParams, message)
+}
+
+function isTooLarge(body: string): boolean {
+  // In UTF-8 a unit takes three bytes at most.
+  return body.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(body) > MAX_INLINE_BYTES
 }
 
 /** The process of the caller's session, or the one that waits for the caller to come back. */

@@ -10,6 +10,7 @@ import { originHeaders, preflightHeaders } from '../http/origin.ts'
 import { MAINTENANCE } from '../maintenance.ts'
 import { Cancellation } from 'mcp-host/cancellation'
 import type { McpEndpoint, McpExchange, McpReply } from './core/endpoint.ts'
+import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import { failure } from './core/messages.ts'
 import type { Mount } from './core/mount.ts'
 import { RpcCode, RpcFault } from './core/rpc.ts'
@@ -24,9 +25,6 @@ export interface McpHttpDeps {
   /** Aborts when no more is taken. */
   readonly draining: AbortSignal
 }
-
-/** Larger requests do not fit into a message of the bus. */
-export const MAX_BODY_BYTES = 768 * 1024
 
 /**
  * The MCP endpoint over plain HTTP. Its requests come before those of the framework: it would take as long over each
@@ -47,7 +45,10 @@ export class McpHttp {
     const { mounts, draining, checkOrigin } = this.#deps
     try {
       checkOrigin(headers)
-      if (draining.aborted) throw new BusError('unavailable', MAINTENANCE)
+      if (draining.aborted) {
+        response.setHeader('connection', 'close')
+        throw new BusError('unavailable', MAINTENANCE)
+      }
       const preflight = preflightHeaders(method, headers)
       const mount = find(mounts)
       if (preflight !== undefined) send(response, headers, { status: 204, headers: preflight })
@@ -65,11 +66,13 @@ export class McpHttp {
     let length = 0
     request.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+      if (length <= MAX_REQUEST_BYTES) chunks.push(chunk)
+      // Who still sends does not see the answer when the connection is closed, so the rest is thrown away.
       else if (!response.headersSent) refuse(response, request.headers, TOO_LARGE, 413)
+      if (length > MAX_DISCARDED_BYTES) request.destroy()
     })
     request.on('end', () => {
-      if (length > MAX_BODY_BYTES) return
+      if (length > MAX_REQUEST_BYTES) return
       const [first = EMPTY] = chunks
       this.#answer(request, response, mount, chunks.length > 1 ? Buffer.concat(chunks) : first)
     })
@@ -86,7 +89,7 @@ export class McpHttp {
     const { endpoint, passing, draining } = this.#deps
     const exchange = new HttpExchange(method, headers, body, draining)
     const passed = passing.begin()
-    response.once('close', () => {
+    response.on('close', () => {
       if (!response.writableFinished) exchange.signal.cancel()
       passed[Symbol.dispose]()
     })
@@ -122,7 +125,11 @@ class HttpExchange implements McpExchange {
 }
 
 const EMPTY = new Uint8Array()
-const TOO_LARGE = new BusError('invalid', `body: has more than ${MAX_BODY_BYTES} bytes; send less`)
+const MAX_DISCARDED_BYTES = 4 * MAX_REQUEST_BYTES
+const TOO_LARGE = new BusError(
+  'invalid',
+  `body: has more than ${MAX_REQUEST_BYTES} bytes; send less`,
+)
 const NO_SERVER: McpReply = {
   status: 404,
   headers: { 'content-type': 'application/json' },
@@ -159,7 +166,7 @@ function refuse(
   status?: number,
 ): void {
   const answer = errorAnswer(error, status)
-  const headers = { ...answer.headers, 'content-type': 'application/json', connection: 'close' }
+  const headers = { ...answer.headers, 'content-type': 'application/json' }
   send(response, asked, { ...answer, headers, body: Buffer.from(JSON.stringify(answer.body)) })
 }
 
@@ -202,6 +209,6 @@ function write(
   headers: McpReply['headers'],
   body: Uint8Array,
 ): void {
-  const length = status === 204 ? {} : { 'content-length': body.length }
-  response.writeHead(status, { ...headers, ...length }).end(body)
+  const whole = status === 204 ? headers : { ...headers, 'content-length': body.length }
+  response.writeHead(status, whole).end(body)
 }

@@ -158,7 +158,7 @@ describe.each(Object.keys(runtimes))('in %s', (runtime) => {
 
   test('what is too large, or not there, is refused', async () => {
     expect((await run('/elsewhere', { method: 'POST', body: '{}' })).status).toBe(404)
-    const large = { method: 'tools/list', params: { more: 'x'.repeat(768 * 1024) } }
+    const large = { method: 'tools/list', params: { more: 'x'.repeat(8 * 1024 * 1024) } }
     expect((await post(large)).status).toBe(413)
     expect((await run('/mcp', { method: 'PUT', body: '{}' })).status).toBe(405)
   })

@@ -1,4 +1,5 @@
 import type { McpEndpoint, McpReply } from './core/endpoint.ts'
+import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import { failure } from './core/messages.ts'
 import type { Mount } from './core/mount.ts'
 import { RpcCode, RpcFault } from './core/rpc.ts'
@@ -11,9 +12,6 @@ export interface WebHandlerDeps {
   readonly closing?: AbortSignal
 }
 
-/** Larger requests do not fit into a message of the bus. */
-const MAX_BODY_BYTES = 768 * 1024
-
 /** The endpoint for whatever speaks the `Request` and `Response` of the web: it needs nothing else of its runtime. */
 export function webHandler({
   endpoint,
@@ -24,7 +22,7 @@ export function webHandler({
     const mount = find(new URL(request.url))
     if (mount === undefined) return refusal(404, 'there is no such MCP server')
     const body = await readBody(request)
-    if (body === undefined) return refusal(413, `the body has at most ${MAX_BODY_BYTES} bytes`)
+    if (body === undefined) return refusal(413, `the body has at most ${MAX_REQUEST_BYTES} bytes`)
     const left = new AbortController()
     const leave = (): void => left.abort()
     request.signal.addEventListener('abort', leave)
@@ -49,7 +47,7 @@ async function readBody({ body }: Request): Promise<Uint8Array | undefined> {
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    if (length > MAX_BODY_BYTES) return undefined
+    if (length > MAX_REQUEST_BYTES) return undefined
     chunks.push(chunk)
   }
   const whole = new Uint8Array(length)

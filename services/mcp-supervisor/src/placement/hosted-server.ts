@@ -164,7 +164,7 @@ export class HostedServer implements AsyncDisposable {
   }
 
   async #pass(question: PassedQuestion, tell: Tell): Promise<Answer> {
-    const { events } = this.#deps
+    const { bus, events } = this.#deps
     const { passed } = this.#options
     if (passed === undefined) throw new Error('it takes no requests of MCP clients')
     const isCall = question.head.method === 'tools/call'
@@ -173,7 +173,10 @@ export class HostedServer implements AsyncDisposable {
     using _under = this.#running.begin()
     let outcome: 'ok' | 'error' = 'error'
     try {
-      const answer = await passed.run(this.#passedTo, question, tell)
+      const { stored } = question.head
+      const asked =
+        stored === undefined ? question : { ...question, body: await bus.blobs.get(stored) }
+      const answer = await passed.run(this.#passedTo, asked, tell)
       if (answer.head.type !== 'error') outcome = 'ok'
       return answer
     } finally {

@@ -1,3 +1,4 @@
+import { MAX_REQUEST_BYTES } from './limits.ts'
 import { idOf } from './classify.ts'
 import type { McpEndpoint, McpReply } from './endpoint.ts'
 import { failure, messageOf } from './messages.ts'
@@ -12,8 +13,6 @@ export interface ConversationDeps {
   readonly closing: AbortSignal
 }
 
-/** Larger ones do not fit into a message of the bus. */
-const MAX_MESSAGE_BYTES = 768 * 1024
 /** More at a time are somebody's mistake. */
 const MAX_RUNNING = 64
 const SESSION_HEADER = 'mcp-session-id'
@@ -46,8 +45,8 @@ export class Conversation {
     let message: unknown
     try {
       message = parse(text)
-      if (text.length > MAX_MESSAGE_BYTES) {
-        throw invalid(`a message has at most ${MAX_MESSAGE_BYTES} bytes; this one ${text.length}`)
+      if (text.length > MAX_REQUEST_BYTES) {
+        throw invalid(`a message has at most ${MAX_REQUEST_BYTES} bytes; this one ${text.length}`)
       }
       if (!isAwaited(message)) return await this.#tell(message)
       const key = idOf(message) ?? message

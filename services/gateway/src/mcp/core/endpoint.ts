@@ -165,29 +165,35 @@ export class McpEndpoint {
     const { clients } = this.#deps
     const signal = session && new Cancellation()
     const cancel = session && clients.onCancel(session.id, id, () => signal?.cancel(CANCELLED))
-    return new Promise((resolve) => {
-      const stream = new RequestStream({
-        request: id,
-        progressToken: progressToken(params),
-        isPrimed: isPrimed(exchange.header),
-        limitMs: this.#streamMs,
-        onBegin: (queue) => resolve(streamed(queue)),
-      })
-      const end = (answer: WholeReply, isOver: boolean): void => {
-        cancel?.[Symbol.dispose]()
-        const isStream = isOver ? stream.end(answer.body) : stream.stop()
-        if (!isStream) resolve(answer)
-      }
-      this.#pass(passage, request, exchange, offer, {
-        client: session && clientOf(session, clients),
-        signal,
-        listener: stream,
-        isResumable: session !== undefined && exchange.message === undefined,
-      }).then(
-        (passed) => end(answerWith(request, passed), true),
-        (error: unknown) => end(failed(id, toFault(error)), error !== MOVED),
-      )
+    const { promise, resolve } = Promise.withResolvers<McpReply>()
+    const stream = new RequestStream({
+      request: id,
+      progressToken: progressToken(params),
+      isPrimed: isPrimed(exchange.header),
+      limitMs: this.#streamMs,
+      onBegin: (queue) => resolve(streamed(queue)),
     })
+    const passed = this.#pass(passage, request, exchange, offer, {
+      client: session && clientOf(session, clients),
+      signal,
+      listener: stream,
+      isResumable: session !== undefined && exchange.message === undefined,
+    })
+    const end = async (): Promise<void> => {
+      let answer: WholeReply
+      let isOver = true
+      try {
+        answer = answerWith(request, await passed)
+      } catch (error) {
+        answer = failed(id, toFault(error))
+        isOver = error !== MOVED
+      }
+      cancel?.[Symbol.dispose]()
+      const isStream = isOver ? stream.end(answer.body) : stream.stop()
+      if (!isStream) resolve(answer)
+    }
+    void end()
+    return promise
   }
 
   /** The rest of the stream of a request, to which a client comes back. */

@@ -8,7 +8,7 @@ import { faults, jsonAnswer } from '../../http/api.ts'
 import type { ListName, Offer } from '../core/offer.ts'
 import type { Params } from '../core/rpc.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../core/versions.ts'
-import { MAX_BODY_BYTES } from '../mcp-http.ts'
+import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import type { Mounts } from '../mounts.ts'
 import { MAX_TIMEOUT_MS } from './rest-schemas.ts'
 
@@ -82,7 +82,7 @@ export function addCapabilitiesRoute(
         prompts: namesOf(offer, 'prompts', 'name'),
         resources: namesOf(offer, 'resources', 'uri'),
         resourceTemplates: namesOf(offer, 'resourceTemplates', 'uriTemplate'),
-        limits: { maxRequestBytes: MAX_BODY_BYTES, maxTimeoutMs: MAX_TIMEOUT_MS },
+        limits: { maxRequestBytes: MAX_REQUEST_BYTES, maxTimeoutMs: MAX_TIMEOUT_MS },
       }
       const json = JSON.stringify(body)
       const tag = `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`

@@ -242,7 +242,7 @@ describe('a request is refused with 400 and the name of the field', () => {
 })
 
 test('arguments that are longer when they are written anew are too large', async () => {
-  const numbers = Array(100_000).fill('1e20').join()
+  const numbers = Array(600_000).fill('1e20').join()
   const response = await post('tools/call', `{"name":"a__add","arguments":{"a":[${numbers}]}}`)
   expect([response.statusCode, response.json().error.field]).toEqual([413, 'arguments'])
   expect(asked).toEqual([])
@@ -473,7 +473,7 @@ describe('the capabilities', () => {
       prompts: ['a__greet'],
       resources: ['mem://one', 'mcp://a/mem%3A%2F%2Fboth', 'mcp://b/mem%3A%2F%2Fboth'],
       resourceTemplates: ['mem://{id}/x'],
-      limits: { maxRequestBytes: 786_432, maxTimeoutMs: 3_600_000 },
+      limits: { maxRequestBytes: 8 * 1024 * 1024, maxTimeoutMs: 3_600_000 },
     })
   })
 

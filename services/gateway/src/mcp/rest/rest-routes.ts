@@ -8,7 +8,7 @@ import type { ListName } from '../core/offer.ts'
 import type { Passage } from '../core/passage.ts'
 import { RpcFault } from '../core/rpc.ts'
 import type { Upstream } from '../core/upstream.ts'
-import { MAX_BODY_BYTES } from '../mcp-http.ts'
+import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import type { Mounts } from '../mounts.ts'
 import type { RestRequest } from './find-passage.ts'
 import { findPassage } from './find-passage.ts'
@@ -36,7 +36,8 @@ export interface RestRoutesDeps {
 }
 
 const tags = ['mcp']
-const bodyLimit = MAX_BODY_BYTES
+/** Of a body that is read at all: who sends more finds the connection closed, and may not see why. */
+const bodyLimit = 2 * MAX_REQUEST_BYTES
 const text = new TextDecoder()
 
 /** What all MCP servers offer, for callers that do not speak MCP: plain bodies, plain answers, statuses. */
@@ -172,7 +173,7 @@ function checkSize({ params }: RestRequest): void {
   } catch {
     throw new RestFault(400, 'arguments: nested too deeply', { field: 'arguments' })
   }
-  if (bytes <= MAX_BODY_BYTES) return
+  if (bytes <= MAX_REQUEST_BYTES) return
   throw new RestFault(413, 'arguments: too large; send less', { field: 'arguments' })
 }
 

@@ -97,7 +97,7 @@ const FAULTS = {
   400: 'Something in the request is not valid; `field` names it.',
   403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`.',
   404: 'There is no such tool, prompt or resource.',
-  413: 'The body is larger than 768 KB.',
+  413: 'The body is larger than 8 MB.',
   415: 'The body is not application/json.',
   500: 'A fault of the host; its log has more.',
   502: 'The MCP server failed: `upstream` is what it said. With the `reason` `unknown-outcome` it went away meanwhile.',
