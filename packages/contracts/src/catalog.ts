@@ -1,6 +1,7 @@
 import type { Contract } from './contract.ts'
 import { clientCancel, clientMessage } from './mcp/client-message.ts'
 import { passClientRequest, passControl, passRequest } from './mcp/pass-request.ts'
+import { readClientLists } from './mcp/read-client-lists.ts'
 import { resumeRequest } from './mcp/resume-request.ts'
 import { resourceUpdated, watchClientResources, watchResources } from './mcp/watch-resources.ts'
 import { generate } from './model/generate.ts'
@@ -59,4 +60,5 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   watchResources,
   watchClientResources,
   resourceUpdated,
+  readClientLists,
 }

@@ -46,6 +46,7 @@ export {
   PassReply,
   passRequest,
 } from './mcp/pass-request.ts'
+export { readClientLists } from './mcp/read-client-lists.ts'
 export { ResumeHead, resumeRequest } from './mcp/resume-request.ts'
 export {
   resourceUpdated,

@@ -6,6 +6,8 @@ import { gatewayEvents } from './events.ts'
 import { buildApp } from './http/app.ts'
 import { followBundles } from './mcp/follow-bundles.ts'
 import { BusClients } from './mcp/bus-clients.ts'
+import { BusOwnLists } from './mcp/bus-own-lists.ts'
+import { OwnMounts } from './mcp/core/own-mounts.ts'
 import { Mounts } from './mcp/mounts.ts'
 import type { Connection } from './socket/connection.ts'
 import { serveSocket } from './socket/socket.ts'
@@ -19,7 +21,9 @@ export async function createGateway(
   config: GatewayConfig,
 ): Promise<Service> {
   const catalog = await bus.catalog.watch()
-  const clients = new BusClients(bus, await bus.mcpClients.watch())
+  const records = await bus.mcpClients.watch()
+  const clients = new BusClients(bus, records)
+  const ownLists = new BusOwnLists({ bus, catalog, clients: records })
   const mounts = new Mounts(catalog)
   const bundles = followBundles(config.bundlesConfig, (read) => mounts.setBundles(read), logger)
   const able = capabilities(catalog)
@@ -32,6 +36,7 @@ export async function createGateway(
     catalog,
     mounts,
     clients,
+    ownMounts: new OwnMounts(ownLists),
     logger,
     events,
     draining: draining.signal,
@@ -74,6 +79,7 @@ export async function createGateway(
       }, CLOSE_LIMIT_MS)
       await app.close()
       clearTimeout(late)
+      ownLists[Symbol.dispose]()
       clients[Symbol.dispose]()
       bundles[Symbol.dispose]()
     },

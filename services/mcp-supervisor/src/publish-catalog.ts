@@ -252,7 +252,7 @@ function toInstance({ error, ...instance }: InstanceSnapshot) {
 }
 
 /** The entry with as much of its lists as fits into one message; one that says why its tools do not. */
-function fitting(entry: ServerEntry): ServerEntry {
+export function fitting(entry: ServerEntry): ServerEntry {
   const { resources: _, resourceTemplates: _templates, prompts: _prompts, ...tools } = entry
   const smaller = [entry, tools, { ...tools, tools: tools.tools.map(inShort) }]
   const fits = smaller.find((each) => sizeOf(each) <= MAX_ENTRY_BYTES)

@@ -32,5 +32,22 @@ export const McpClientRecord = z.object({
   logLevel: McpLogLevel.optional(),
   /** The resources of whose changes it wants to hear, by the names it calls them. */
   subscriptions: z.array(z.string()).optional(),
+  /**
+   * By server: that the client's own process of it lists something else than it did first, which `readClientLists`
+   * tells. Written by the supervisor that runs it.
+   */
+  ownLists: z
+    .record(
+      z.string(),
+      z.object({
+        /** It counts only while that one is present. */
+        supervisor: z.string(),
+        /** Names the process: the next one lists what all do. */
+        process: z.string(),
+        /** Grows with each change. */
+        change: z.number().int(),
+      }),
+    )
+    .optional(),
 })
 export type McpClientRecord = z.infer<typeof McpClientRecord>

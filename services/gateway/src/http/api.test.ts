@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gatewayEvents } from '../events.ts'
 import { FakeBus } from './__fixtures__/fake-bus.ts'
 import { noClients } from '../mcp/core/__fixtures__/no-clients.ts'
+import type { OwnMounts } from '../mcp/core/own-mounts.ts'
 import { Mounts } from '../mcp/mounts.ts'
 import { buildApp } from './app.ts'
 
@@ -56,6 +57,7 @@ beforeEach(async () => {
       onSocket: quiet,
       passing: new UnderWay(),
       clients: noClients,
+      ownMounts: {} as OwnMounts,
       catalog,
       mounts: new Mounts(catalog),
       models: () => models,

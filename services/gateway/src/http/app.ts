@@ -15,6 +15,7 @@ import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from '../mcp/core/limits.ts'
+import type { OwnMounts } from '../mcp/core/own-mounts.ts'
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
 import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'
@@ -93,6 +94,7 @@ GET    /metrics                            Prometheus
 
 export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passing'> {
   readonly clients: Clients
+  readonly ownMounts: OwnMounts
   readonly catalog: CatalogView
   readonly operations: OperationsDeps
   readonly models: () => ModelList
@@ -104,10 +106,11 @@ export async function buildApp(
   deps: AppDeps,
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<FastifyInstance> {
-  const { logger, operations, onSocket, draining } = deps
+  const { logger, operations, onSocket, draining, clients, ownMounts } = deps
   const upstream = new SharedUpstream(new BusUpstream(deps.bus))
+  const serverInfo = { name: 'mcp-host', version: '0.1.0' }
   const endpoint = new McpEndpoint(
-    { upstream, clients: deps.clients, serverInfo: { name: 'mcp-host', version: '0.1.0' } },
+    { upstream, clients, ownMounts, serverInfo },
     { streamMs: settings.mcpStreamMs },
   )
   const checkOrigin = originGuard(settings.allowedOrigins)

@@ -4,6 +4,7 @@ import { UnderWay } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../events.ts'
 import type { Clients } from '../mcp/core/clients.ts'
+import type { OwnMounts } from '../mcp/core/own-mounts.ts'
 import { Mounts } from '../mcp/mounts.ts'
 import { buildApp } from './app.ts'
 
@@ -24,6 +25,7 @@ export async function openApiDocument(): Promise<object> {
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       passing: new UnderWay(),
       clients: {} as Clients,
+      ownMounts: {} as OwnMounts,
       catalog,
       mounts: new Mounts(catalog),
       models: () => ({ providers: [] }),

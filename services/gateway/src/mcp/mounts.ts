@@ -120,7 +120,8 @@ export class Mounts {
   }
 }
 
-function toOffering({ server, scope, ...entry }: ServerEntry): Offering {
+/** A server as it lists itself. */
+export function toOffering({ server, scope, ...entry }: ServerEntry): Offering {
   const { tools, prompts = [], resources = [], resourceTemplates = [] } = entry
   const { capabilities, instructions } = entry
   const isOwn = scope === 'session'

@@ -27,6 +27,7 @@ import type { PassedQuestion, PassedRequests, PassedTo } from '../pass/passed-re
 import type { TellAnswer } from '../pass/unheard-answers.ts'
 import { UnheardAnswers } from '../pass/unheard-answers.ts'
 import { WatchedResources } from '../pass/watched-resources.ts'
+import type { OwnLists } from './own-lists.ts'
 
 export interface HostedServerDeps {
   readonly bus: Bus
@@ -45,6 +46,8 @@ export interface HostedServerOptions {
   readonly passed?: PassedRequests
   /** Whom it serves alone, as the bus calls that client. */
   readonly client?: string
+  /** Told of every state, and of the end. */
+  readonly ownLists?: OwnLists | undefined
   /** That client's session is over. */
   readonly onLeave?: () => void
 }
@@ -245,6 +248,7 @@ export class HostedServer implements AsyncDisposable {
     await this.#host.shutdown()
     this.#closed.abort()
     await this.#followed
+    await this.#options.ownLists?.[Symbol.asyncDispose]()
     await this.drained()
     this.#listening.dispose()
   }
@@ -309,6 +313,7 @@ export class HostedServer implements AsyncDisposable {
     for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
       this.#era = snapshot.era ?? this.#era
       this.#isStarted ||= snapshot.state === 'ready'
+      this.#options.ownLists?.take(snapshot)
       onChange(snapshot)
     }
   }

@@ -3,9 +3,11 @@ import type { RunToolRequest, ServerName, SessionId } from '@mcp-host/contracts'
 import { passRequest, runTool } from '@mcp-host/contracts'
 import type { ServerConfig, ServerRequestKind } from 'mcp-host'
 import { PassedRequests } from '../pass/passed-requests.ts'
+import { fitting, toEntry } from '../publish-catalog.ts'
 import type { ProcessClient } from './client-processes.ts'
 import { ClientProcesses } from './client-processes.ts'
 import { HostedServer } from './hosted-server.ts'
+import { OwnLists } from './own-lists.ts'
 import type { OwnProcessesDeps } from './own-processes.ts'
 import type { PlacementDeps } from './placed-server.ts'
 import { SessionProcesses } from './session-processes.ts'
@@ -24,16 +26,13 @@ export class ProcessesOfSessions {
     this.#deps = deps
     this.#name = name
     this.#config = config
-    const { bus, peers, places, logger } = deps
+    const { bus, peers, places } = deps
     const own: OwnProcessesDeps = {
       bus,
       peers,
       places,
       idleTimeoutMs: config.idleTimeoutMs ?? DEFAULT_IDLE_MS,
-      warn(err) {
-        const fields = { component: 'placement', action: 'session', server: name, err }
-        logger.warn(fields, 'trouble')
-      },
+      warn: this.#warn,
     }
     this.#sessions = new SessionProcesses(
       { ...own, start: (session) => this.#forSession(session) },
@@ -76,6 +75,11 @@ export class ProcessesOfSessions {
     await Promise.all([this.#sessions.close(options), this.#clients.close(options)])
   }
 
+  readonly #warn = (err: unknown): void => {
+    const fields = { component: 'placement', action: 'session', server: this.#name, err }
+    this.#deps.logger.warn(fields, 'trouble')
+  }
+
   #forSession(session: SessionId): HostedServer {
     const callback = this.#deps.callbackOf(session)
     const host = this.#deps.makeHost({ callback, kinds: ['sampling', 'elicitation'] })
@@ -90,8 +94,21 @@ export class ProcessesOfSessions {
     const passed = new PassedRequests({ bus, server, inputTimeoutMs, ...own })
     const kinds: ServerRequestKind[] = [...ANSWERABLE.filter((each) => each in capabilities), 'log']
     const host = this.#deps.makeHost({ callback: passed.callback, kinds, capabilities })
-    const about = { name: server, config: this.#config, passed, client: name, onLeave }
+    const ownLists = hasSession ? this.#listsOf(name) : undefined
+    const about = { name: server, config: this.#config, passed, client: name, ownLists, onLeave }
     return new HostedServer(this.#deps, host, about)
+  }
+
+  #listsOf(client: string): OwnLists {
+    const { bus } = this.#deps
+    return new OwnLists(
+      { bus, warn: this.#warn },
+      {
+        server: this.#name,
+        client,
+        toEntry: (snapshot) => fitting(toEntry(bus.id, this.#config, snapshot)),
+      },
+    )
   }
 }
 

@@ -56,7 +56,11 @@ export function bundleOffer(bundle: Bundle, offerings: readonly Offering[]): Off
     return isPrefixed ? `${place.server}__${own}` : own
   }
 
-  return new Offer(chosen, nameOf, { instructions, toolSearch })
+  return new Offer(chosen, nameOf, {
+    instructions,
+    toolSearch,
+    remake: (replace) => bundleOffer(bundle, offerings.map(replace)),
+  })
 }
 
 function partOf(offering: Offering, wanted: BundledServer): Offering {

@@ -316,7 +316,7 @@ describe('what cannot be taken is answered, and the conversation goes on', () =>
 
   test('a message that is too large', async () => {
     await ask(1, 'tools/call', { name: 'ask', arguments: 'x'.repeat(8 * 1024 * 1024) })
-    const message = expect.stringContaining('at most 786432 bytes')
+    const message = expect.stringContaining('at most 8388608 bytes')
     expect(sent).toMatchObject([{ id: 1, error: { code: -32_600, message } }])
     expect(passed).toEqual([])
   })

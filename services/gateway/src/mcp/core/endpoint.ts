@@ -13,6 +13,7 @@ import type { Mount } from './mount.ts'
 import type { Offer } from './offer.ts'
 import type { ServerInfo } from './own-answers.ts'
 import { ownAnswer } from './own-answers.ts'
+import type { OwnMounts } from './own-mounts.ts'
 import type { Passage } from './passage.ts'
 import { passageOf } from './passage.ts'
 import { checkParameters } from './parameter-headers.ts'
@@ -49,6 +50,8 @@ export interface EndpointDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   readonly serverInfo: ServerInfo
+  /** Where clients have processes of their own, what those list. */
+  readonly ownMounts?: OwnMounts
 }
 
 export interface EndpointOptions {
@@ -100,7 +103,7 @@ export class McpEndpoint {
       }
       const headers = isHttp ? headersOf(header) : undefined
       if (Array.isArray(message)) {
-        return orFailed(this.#batch(message, headers, exchange, mount.offer))
+        return orFailed(this.#batch(message, headers, exchange, mount))
       }
       const incoming = classify(message, headers)
       if (incoming.kind === 'response') {
@@ -109,7 +112,13 @@ export class McpEndpoint {
       }
       const isSessionless = incoming.era === 'modern' || incoming.method === 'initialize'
       const session = isSessionless ? undefined : this.#session(header)
-      if (incoming.kind === 'request') return this.#answer(incoming, exchange, mount, session)
+      if (incoming.kind === 'request') {
+        const seen = session && this.#deps.ownMounts?.find(session.id, mount)
+        if (seen === undefined) return this.#answer(incoming, exchange, mount, session)
+        return seen
+          .then((own) => this.#answer(incoming, exchange, own, session))
+          .catch((error: unknown) => failed(incoming.id, toFault(error)))
+      }
       if (session !== undefined) this.#take(incoming, session, mount.offer)
       return Promise.resolve(ACCEPTED)
     } catch (error) {
@@ -232,7 +241,7 @@ export class McpEndpoint {
     messages: readonly unknown[],
     headers: McpHeaders | undefined,
     exchange: McpExchange,
-    offer: Offer,
+    mount: Mount,
   ): Promise<McpReply> {
     const isRight = messages.length > 0 && messages.length <= MAX_BATCH
     if (!isRight) {
@@ -245,6 +254,8 @@ export class McpEndpoint {
       throw new RpcFault(RpcCode.invalidRequest, message, { status: 400 })
     }
     const session = this.#session(exchange.header)
+    const seen = session && this.#deps.ownMounts?.find(session.id, mount)
+    const { offer } = seen ? await seen : mount
     for (const each of incoming) {
       if (each.kind === 'response') this.#deps.upstream.answer(String(each.id), each.message)
       if (each.kind === 'notification' && session !== undefined) this.#take(each, session, offer)

@@ -6,6 +6,7 @@ import type { ChangingList } from './feed.ts'
 import { Feed } from './feed.ts'
 import { event, OPENED, outgoing, success } from './messages.ts'
 import type { Mount } from './mount.ts'
+import type { OwnMounts } from './own-mounts.ts'
 import type { Params } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
 import type { ClientSession } from './session.ts'
@@ -14,6 +15,7 @@ import type { ClientMessage, Upstream } from './upstream.ts'
 export interface FeedStreamDeps {
   readonly upstream: Upstream
   readonly clients: Clients
+  readonly ownMounts?: OwnMounts
 }
 
 /** What ends a stream that has no end of its own. */
@@ -31,14 +33,15 @@ const bytes = new TextEncoder()
 
 /** All that an older client is told outside of its requests. */
 export function sessionStream(
-  { upstream, clients }: FeedStreamDeps,
+  { upstream, clients, ownMounts }: FeedStreamDeps,
   ends: Ends,
-  mount: Mount,
+  shared: Mount,
   { id }: ClientSession,
 ): EventQueue {
   return openStream(ends, (queue, stack) => {
     const send = ({ method, params, ask }: ClientMessage): void =>
       queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
+    const mount = ownMounts === undefined ? shared : stack.use(ownMounts.follow(id, shared))
     const feed = stack.use(new Feed({ mount, upstream, lists: ALL_LISTS, client: id, send }))
     const update = (): void => {
       const { isOver = false, subscriptions = [] } = clients.record(id)

@@ -26,6 +26,7 @@ export class Feed implements Disposable {
   readonly #options: FeedOptions
   readonly #changes: Disposable
   #offer: Offer
+  #uris: readonly string[] = []
   /** By server. */
   #watches: readonly Disposable[] = []
   #watched = ''
@@ -40,14 +41,15 @@ export class Feed implements Disposable {
   /** From now on these resources, by the client's names, and no others. */
   watch(uris: readonly string[]): void {
     const { upstream, client, send, mount } = this.#options
-    const wanted = JSON.stringify(uris)
-    if (wanted === this.#watched) return
-    this.#watched = wanted
-    this.#endWatches()
+    this.#uris = uris
     const places = uris.flatMap((uri) => {
       const [place, ...others] = mount.offer.resource(uri)
       return place === undefined || others.length > 0 ? [] : [{ ...place, uri }]
     })
+    const wanted = JSON.stringify(places)
+    if (wanted === this.#watched) return
+    this.#watched = wanted
+    this.#endWatches()
     const byServer = Map.groupBy(places, ({ server }) => server)
     this.#watches = Array.from(byServer, ([server, each]) => {
       const isOwn = mount.offer.isOwn(server)
@@ -76,6 +78,8 @@ export class Feed implements Disposable {
       const isSame = PARTS[list].every((part) => before.text(part) === this.#offer.text(part))
       if (!isSame) send({ method: `notifications/${list}/list_changed` })
     }
+    // Whoever has them may be another now, or there at last.
+    this.watch(this.#uris)
   }
 
   #endWatches(): void {

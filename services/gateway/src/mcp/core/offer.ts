@@ -36,6 +36,8 @@ export interface OfferOptions {
   readonly instructions?: string | undefined
   /** Whether tools are searched for, and not listed. */
   readonly toolSearch?: boolean
+  /** Makes it once more, with what `replace` makes of each server. Default: under the same names. */
+  readonly remake?: (replace: (offering: Offering) => Offering) => Offer
 }
 
 export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
@@ -60,14 +62,18 @@ export class Offer {
   readonly instructions: string | undefined
   /** Where tools are not listed. */
   readonly toolSearch: ToolSearch | undefined
+  readonly #remake: NonNullable<OfferOptions['remake']>
 
   /** `nameOf`: what something of a server is called here. */
   constructor(
     offerings: readonly Offering[],
     nameOf: (place: Place, list: 'tools' | 'prompts') => string,
-    { instructions, toolSearch = false }: OfferOptions = {},
+    options: OfferOptions = {},
   ) {
+    const { instructions, toolSearch = false } = options
     this.offerings = offerings
+    this.#remake =
+      options.remake ?? ((replace) => new Offer(offerings.map(replace), nameOf, options))
     this.instructions = instructions
     this.#own = new Set(offerings.flatMap(({ server, isOwn }) => (isOwn === true ? [server] : [])))
     const named = (list: 'tools' | 'prompts', places: Map<string, Place>): Named[] =>
@@ -100,6 +106,11 @@ export class Offer {
       ),
       resourceTemplates: offerings.flatMap(({ resourceTemplates }) => resourceTemplates),
     }
+  }
+
+  /** The same with other lists of some servers, by their names. */
+  with(others: ReadonlyMap<string, Offering>): Offer {
+    return this.#remake((offering) => others.get(offering.server) ?? offering)
   }
 
   tool(name: string): Place | undefined {

@@ -1,0 +1,75 @@
+import type { Bus, CatalogView, McpClientView } from '@mcp-host/bus'
+import { Listeners } from '@mcp-host/bus'
+import { newEnvelope, readClientLists } from '@mcp-host/contracts'
+import type { Offering } from './core/offer.ts'
+import type { OwnLists } from './core/own-mounts.ts'
+import { toOffering } from './mounts.ts'
+
+/** The supervisor answers by itself, without asking the process. */
+const TIMEOUT_MS = 2_000
+
+export interface BusOwnListsDeps {
+  readonly bus: Pick<Bus, 'call'>
+  readonly clients: McpClientView
+  readonly catalog: CatalogView
+}
+
+/** What clients' own processes list, as their supervisors tell it; of those that are gone nothing counts. */
+export class BusOwnLists implements OwnLists, Disposable {
+  readonly #deps: BusOwnListsDeps
+  readonly #changes = new Listeners()
+  readonly #heard = new DisposableStack()
+  /** The supervisors that are there. */
+  #present: ReadonlySet<string> = new Set()
+
+  constructor(deps: BusOwnListsDeps) {
+    this.#deps = deps
+    this.#take()
+    this.#heard.use(deps.catalog.onChange(() => this.#take()))
+    this.#heard.use(deps.clients.onChange(() => this.#changes.call()))
+  }
+
+  versions(client: string): ReadonlyMap<string, string> | undefined {
+    const record = this.#deps.clients.records.get(client)
+    // Of hardly any client there is more to say, and each of its requests asks.
+    if (record?.ownLists === undefined) return undefined
+    const present = Object.entries(record.ownLists).flatMap(([server, each]) =>
+      this.#present.has(each.supervisor)
+        ? [[server, `${each.process} ${each.change}`] as const]
+        : [],
+    )
+    return present.length === 0 ? undefined : new Map(present)
+  }
+
+  onChange(listener: () => void): Disposable {
+    return this.#changes.add(listener)
+  }
+
+  async read(server: string, client: string): Promise<Offering | undefined> {
+    const options = { envelope: newEnvelope('local'), timeoutMs: TIMEOUT_MS }
+    try {
+      const entry = await this.#deps.bus.call(readClientLists, { server, client }, {}, options)
+      // What is too much for a message is none.
+      return entry.state === 'ready' ? toOffering(entry) : undefined
+    } catch {
+      // It has ended, or the way to it is lost: whoever wants to know asks again.
+      return undefined
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#heard.dispose()
+  }
+
+  #take(): void {
+    const supervisors = Array.from(this.#deps.catalog.entries.values()).flatMap((entry) =>
+      entry.kind === 'supervisor' ? [entry.id] : [],
+    )
+    // They tell figures all the time.
+    const isSame =
+      supervisors.length === this.#present.size && supervisors.every((id) => this.#present.has(id))
+    if (isSame) return
+    this.#present = new Set(supervisors)
+    this.#changes.call()
+  }
+}

@@ -1,0 +1,158 @@
+import type { McpClientRecord } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import type { McpReply } from './endpoint.ts'
+import { McpEndpoint } from './endpoint.ts'
+import type { Offering } from './offer.ts'
+import { Offer } from './offer.ts'
+import { OwnMounts } from './own-mounts.ts'
+import { newSession, readSession } from './session.ts'
+import type { Passed } from './upstream.ts'
+
+const own: Offering = {
+  server: 'own',
+  isOwn: true,
+  tools: [{ name: 'login', inputSchema: {} }],
+  prompts: [],
+  resources: [],
+  resourceTemplates: [],
+}
+const hers: Offering = {
+  ...own,
+  tools: [...own.tools, { name: 'secret', inputSchema: {} }],
+  resources: [{ uri: 'mine://one', name: 'one' }],
+}
+const text = new TextDecoder()
+const bytes = new TextEncoder()
+const OK: Passed = { type: 'result', json: bytes.encode('{}') }
+const [ann, bob] = [newSession({}), newSession({})]
+const annId = readSession(ann)?.id ?? ''
+const offer = new Offer([own], ({ name }) => name)
+const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+let record: McpClientRecord
+/** Whether Ann's process has changed its lists. */
+let isChanged: boolean
+let changed: Set<() => void>
+let passed: string[]
+let watched: (readonly string[])[]
+let endpoint: McpEndpoint
+beforeEach(() => {
+  record = {}
+  isChanged = false
+  changed = new Set()
+  passed = []
+  watched = []
+  const onChange = (listener: () => void): Disposable => {
+    changed.add(listener)
+    return { [Symbol.dispose]: () => void changed.delete(listener) }
+  }
+  const nothing: Disposable = { [Symbol.dispose]: () => undefined }
+  endpoint = new McpEndpoint({
+    serverInfo: { name: 'us', version: '1' },
+    ownMounts: new OwnMounts({
+      versions: (client) => (isChanged && client === annId ? new Map([['own', '1']]) : undefined),
+      onChange,
+      read: async () => hers,
+    }),
+    clients: {
+      record: (client) => (client === annId ? record : {}),
+      async change(_, change) {
+        record = change(record)
+      },
+      onChange,
+      cancel: () => undefined,
+      onCancel: () => nothing,
+    },
+    upstream: {
+      async pass(_, { method, params }) {
+        passed.push(`${method} ${String(params['name'] ?? params['uri'])}`)
+        return OK
+      },
+      resume: () => Promise.reject(new Error('nothing is kept')),
+      answer: () => undefined,
+      tell: () => undefined,
+      watch(_, { uris }) {
+        watched.push(uris)
+        return nothing
+      },
+      listen: () => nothing,
+    },
+  })
+})
+
+function exchange(session: string, method: string, body?: unknown): Promise<McpReply> {
+  const headers: Readonly<Record<string, string>> = { ...usual, 'mcp-session-id': session }
+  const { signal } = new AbortController()
+  return endpoint.handle(
+    {
+      method,
+      header: (name) => headers[name],
+      body: bytes.encode(JSON.stringify(body)),
+      signal,
+      closing: signal,
+    },
+    { offer, onChange: () => ({ [Symbol.dispose]: () => undefined }) },
+  )
+}
+
+const request = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params })
+
+async function ask(session: string, body: unknown) {
+  const reply = await exchange(session, 'POST', body)
+  return JSON.parse(text.decode(reply.body as Uint8Array))
+}
+
+const call = request('tools/call', { name: 'secret', arguments: {} })
+const unknown = { error: { code: -32_602 } }
+
+test('a client lists, calls, reads and watches what its own process has; another does not', async () => {
+  isChanged = true
+  const list = request('tools/list')
+  const read = request('resources/read', { uri: 'mine://one' })
+  expect((await ask(ann, list)).result.tools).toMatchObject([{ name: 'login' }, { name: 'secret' }])
+  for (const each of [call, read]) expect(await ask(ann, each)).toHaveProperty('result')
+  expect(await ask(ann, [list, call])).toMatchObject([
+    { result: { tools: hers.tools } },
+    { result: {} },
+  ])
+  await ask(ann, request('resources/subscribe', { uri: 'mine://one' }))
+  expect(passed).toEqual([
+    'tools/call secret',
+    'resources/read mine://one',
+    'tools/call secret',
+    'resources/subscribe mine://one',
+  ])
+  expect(record.subscriptions).toEqual(['mine://one'])
+  const wrong = request('tools/call', { name: 'nothing' })
+  expect(await ask(ann, wrong)).toMatchObject({ id: 1, ...unknown })
+
+  expect((await ask(bob, list)).result.tools).toMatchObject([{ name: 'login' }])
+  expect(await ask(bob, call)).toMatchObject(unknown)
+  expect(await ask(bob, [call])).toMatchObject([unknown])
+  expect(passed).toHaveLength(4)
+})
+
+test('a stream tells of what has changed, and hears of resources that are there now', async () => {
+  record = { subscriptions: ['mine://one'] }
+  const events = async (session: string) => {
+    const { body } = await exchange(session, 'GET')
+    return (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+  }
+  const told = await events(ann)
+  const others = await events(bob)
+  await told.next()
+  await others.next()
+  expect(watched).toEqual([])
+  isChanged = true
+  for (const listener of changed) listener()
+  const next = async () => text.decode((await told.next()).value)
+  expect(await next()).toContain('notifications/tools/list_changed')
+  expect(await next()).toContain('notifications/resources/list_changed')
+  expect(watched).toEqual([['mine://one']])
+  isChanged = false
+  for (const listener of changed) listener()
+  // Nothing was told of prompts.
+  expect(await next()).toContain('notifications/tools/list_changed')
+  const silent = new Promise((resolve) => setImmediate(resolve, 'silent'))
+  expect(await Promise.race([others.next(), silent])).toBe('silent')
+})

@@ -1,0 +1,181 @@
+// A server changes its lists for one client alone, at any gateway.
+import { join } from 'node:path'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { Stack } from '@mcp-host/testkit'
+import { eventually, startStack } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const login = join(import.meta.dirname, '../packages/testkit/fixtures/login-server.ts')
+const namesOf = (server: string, ...names: string[]): string[] =>
+  names.map((name) => `${server}__${name}`)
+const BRIEF = namesOf('brief', 'login', 'quit')
+const SHARED = [...BRIEF, ...namesOf('own', 'login', 'quit'), 'test__echo']
+const HERS = [...BRIEF, ...namesOf('own', 'login', 'quit', 'secret', 'touch'), 'test__echo']
+const own = { command: process.execPath, args: [login], scope: 'session' }
+
+let stack: Stack
+let other: Awaited<ReturnType<Stack['add']>>
+beforeAll(async () => {
+  stack = await startStack({
+    tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+    toolCount: 1 + 2 + 2,
+    servers: { own, brief: { ...own, idleTimeoutMs: 2_000 } },
+  })
+  other = await stack.add('gateway')
+})
+afterAll(() => stack[Symbol.asyncDispose]())
+
+/** A client, and how often it was told that a list has changed. */
+interface Connected extends AsyncDisposable {
+  readonly client: OldClient
+  readonly told: { tools: number; resources: number; updated: string[] }
+  readonly tools: () => Promise<string[]>
+  readonly call: (name: string) => Promise<unknown>
+}
+
+/** Sends each request to the next of the gateways, as a balancer would that knows nothing of sessions. */
+async function connect(gateways: () => readonly string[] = both): Promise<Connected> {
+  let turn = 0
+  const client = new OldClient({ name: 'test', version: '1.0.0' })
+  const told = { tools: 0, resources: 0, updated: [] as string[] }
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told.tools++)
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void told.resources++)
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    told.updated.push(params.uri)
+  })
+  const transport = new OldTransport(new URL(`${stack.url}/mcp`), {
+    fetch: (_, init) => {
+      const all = gateways()
+      return fetch(new URL('/mcp', all[turn++ % all.length]), init)
+    },
+    reconnectionOptions: {
+      initialReconnectionDelay: 100,
+      maxReconnectionDelay: 100,
+      reconnectionDelayGrowFactor: 1,
+      maxRetries: 100,
+    },
+  })
+  await client.connect(transport)
+  return {
+    client,
+    told,
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name) => {
+      const result = await client.callTool({ name, arguments: {} })
+      return (result.content as { text: string }[])[0]?.text
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+const both = (): string[] => [stack.url, other.url]
+
+/** At both gateways, of which one may hear of it a little later than the other. */
+async function sees({ tools }: Connected, wanted: readonly string[]): Promise<void> {
+  const all = wanted.join()
+  const isSeen = async (): Promise<boolean> => (await tools()).join() === all
+  await eventually(async () => (await isSeen()) && (await isSeen()), { what: all })
+}
+
+test('a client sees, and can use, what its process lists once that changes; others do not', async () => {
+  await using ann = await connect()
+  await using bob = await connect()
+  for (const each of [ann, bob]) await sees(each, SHARED)
+  expect(await ann.call('own__login')).toBe('welcome')
+  await eventually(() => ann.told.tools === 1 && ann.told.resources === 1, { what: 'a change' })
+  await sees(ann, HERS)
+  const { resources } = await ann.client.listResources()
+  expect(resources.map(({ uri }) => uri)).toEqual(['mine://one'])
+  for (const _ of both()) {
+    expect(await ann.call('own__secret')).toBe('did secret')
+    const { contents } = await ann.client.readResource({ uri: 'mine://one' })
+    expect(contents).toMatchObject([{ text: 'hers' }])
+  }
+  await ann.client.subscribeResource({ uri: 'mine://one' })
+  await ann.call('own__touch')
+  await eventually(() => ann.told.updated.length > 0, { what: 'an update' })
+
+  expect(await bob.call('own__secret').catch((error: unknown) => error)).toMatchObject({
+    code: -32_602,
+  })
+  await sees(bob, SHARED)
+  expect((await bob.client.listResources()).resources).toEqual([])
+  expect(bob.told).toEqual({ tools: 0, resources: 0, updated: [] })
+  expect(ann.told).toMatchObject({ tools: 1, resources: 1 })
+})
+
+test('when its process ends it is told again, and sees what all see', async () => {
+  await using ann = await connect()
+  await ann.call('own__login')
+  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  await ann.call('own__quit').catch(() => undefined)
+  await eventually(() => ann.told.tools === 2, { what: 'a change back' })
+  await sees(ann, SHARED)
+  // The one that has ended may be asked once more.
+  await eventually(() => ann.call('own__login').catch(() => undefined))
+  await eventually(() => ann.told.tools === 3, { what: 'a change by another process' })
+  await sees(ann, HERS)
+})
+
+test('when its process was idle for too long it is told again, too', async () => {
+  await using ann = await connect()
+  await ann.call('brief__login')
+  await eventually(() => ann.told.tools === 2, { what: 'both changes' })
+  await sees(ann, SHARED)
+})
+
+test('over WebSocket it is told the same', async () => {
+  const socket = new WebSocket(`${stack.url.replace('http', 'ws')}/mcp/servers/own/ws`, 'mcp')
+  const got: { id?: number; method?: string; result?: { tools?: { name: string }[] } }[] = []
+  socket.addEventListener('message', ({ data }) => got.push(JSON.parse(String(data))))
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  const send = (message: object): void =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  const answer = (id: number) => eventually(() => got.find((each) => each.id === id))
+  const clientInfo = { name: 'test', version: '1' }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  send({ id: 1, method: 'initialize', params })
+  await answer(1)
+  send({ method: 'notifications/initialized' })
+  send({ id: 2, method: 'tools/call', params: { name: 'login', arguments: {} } })
+  await eventually(() => got.some(({ method }) => method === 'notifications/tools/list_changed'))
+  send({ id: 3, method: 'tools/list' })
+  const { result } = await answer(3)
+  expect(result?.tools?.map(({ name }) => name)).toEqual(['login', 'quit', 'secret', 'touch'])
+  socket.close()
+})
+
+test('when its gateway dies it is told at another one', async () => {
+  const first = await stack.add('gateway')
+  let gateways = [first.url]
+  await using ann = await connect(() => gateways)
+  await ann.call('own__login')
+  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  gateways = [other.url]
+  first.process.signal('SIGKILL')
+  await eventually(() => ann.told.tools === 2, { what: 'a change at the other gateway' })
+  expect(await ann.tools()).toEqual(HERS)
+  expect(await ann.call('own__secret')).toBe('did secret')
+})
+
+test('when the supervisor of its process dies it is told again, and sees what all see', async () => {
+  await using ann = await connect()
+  await using bob = await connect()
+  await ann.call('own__login')
+  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  await stack.kill('mcp-supervisor')
+  await stack.restart('mcp-supervisor')
+  await eventually(() => ann.told.tools === 2, { what: 'a change back', limitMs: 40_000 })
+  await sees(ann, SHARED)
+  expect(await ann.call('own__login')).toBe('welcome')
+  await eventually(() => ann.told.tools === 3, { what: 'a change by another process' })
+  await sees(ann, HERS)
+  await sees(bob, SHARED)
+  expect(bob.told.tools).toBe(0)
+})
