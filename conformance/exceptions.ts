@@ -23,7 +23,7 @@ const EXCEPTIONS: readonly Exception[] = [
     words: ['2026-07-28', 'gateway', 'legacy'],
     scenario: 'server-stateless',
     count: { passed: 26, failed: 2 },
-    why: 'an older server cannot say which capability it misses, and changes the lists of one process alone',
+    why: 'an older server cannot say which capability it misses, and changes the lists of a process that no other request has',
   },
   {
     words: ['2026-07-28', 'gateway', 'legacy'],

@@ -1,5 +1,6 @@
 // A server changes its lists for one client alone, at any gateway.
 import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import {
@@ -31,8 +32,10 @@ beforeAll(async () => {
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 
-/** A client, and how often it was told that a list has changed. */
+/** A client, and what it was told. */
 interface Connected extends AsyncDisposable {
+  /** As the bus calls it. */
+  readonly id: () => string
   readonly client: OldClient
   readonly told: { tools: number; resources: number; updated: string[] }
   readonly tools: () => Promise<string[]>
@@ -63,6 +66,7 @@ async function connect(gateways: () => readonly string[] = both): Promise<Connec
   })
   await client.connect(transport)
   return {
+    id: () => transport.sessionId?.split('.')[0] ?? '',
     client,
     told,
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
@@ -151,6 +155,29 @@ test('over WebSocket it is told the same', async () => {
   socket.close()
 })
 
+test('a newer client has no process that could be its own, and sees what all see', async () => {
+  await using bus = await stack.broker.connect()
+  const { records } = await bus.mcpClients.watch()
+  const before = records.size
+  const options = { versionNegotiation: { mode: 'auto' as const } }
+  const client = new Client({ name: 'test', version: '1.0.0' }, options)
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`)))
+  expect(client.getProtocolEra()).toBe('modern')
+  const call = (name: string): Promise<unknown> => client.callTool({ name, arguments: {} })
+  await call('own__login')
+  // It had the same process, as nobody else has asked: so what that told has been heard.
+  await call('own__login')
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(SHARED)
+  await client.close()
+  // Had it been told of, that would have come before this.
+  await using ann = await connect()
+  await ann.call('own__login')
+  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  await eventually(() => records.size > before)
+  expect(records.size).toBe(before + 1)
+})
+
 test('when its gateway dies it is told at another one', async () => {
   const first = await stack.add('gateway')
   let gateways = [first.url]
@@ -178,4 +205,26 @@ test('when the supervisor of its process dies it is told again, and sees what al
   await sees(ann, HERS)
   await sees(bob, SHARED)
   expect(bob.told.tools).toBe(0)
+})
+
+test('when a supervisor dies that had its process and told no lists, it is told all the same', async () => {
+  await using bus = await stack.broker.connect()
+  const { entries } = await bus.catalog.watch()
+  const { records } = await bus.mcpClients.watch()
+  const ids = (): string[] =>
+    Array.from(entries.values()).flatMap((each) => (each.kind === 'supervisor' ? [each.id] : []))
+  const before = ids()
+  const { process } = await stack.add('mcp-supervisor')
+  const added = await eventually(() => ids().find((id) => !before.includes(id)))
+  await using clients = new AsyncDisposableStack()
+  // Either of them may take a client's first call.
+  const ann = await eventually(async () => {
+    const each = clients.use(await connect())
+    await each.call('own__login')
+    await eventually(() => each.told.tools === 1, { what: 'a change' })
+    return records.get(each.id())?.ownLists?.['own']?.supervisor === added && each
+  })
+  process.signal('SIGKILL')
+  await eventually(() => ann.told.tools === 2, { what: 'a change back', limitMs: 40_000 })
+  await sees(ann, SHARED)
 })

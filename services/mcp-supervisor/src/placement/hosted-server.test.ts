@@ -2,11 +2,14 @@ import type { Bus } from '@mcp-host/bus'
 import type { LogFact, ServerName, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import type { MCPHost } from 'mcp-host'
+import { eventually } from '@mcp-host/testkit'
+import type { MCPHost, ServerSnapshot } from 'mcp-host'
 import { expect, test } from 'vitest'
 import { RunningCalls } from '../input/running-calls.ts'
 import { KeptRequests } from '../pass/kept-requests.ts'
+import type { HostedServerDeps } from './hosted-server.ts'
 import { HostedServer } from './hosted-server.ts'
+import type { OwnLists } from './own-lists.ts'
 
 test('a call that is cancelled while its server starts ends at once, and never reaches it', async () => {
   const facts: unknown[] = []
@@ -53,4 +56,35 @@ test('a call that is cancelled while its server starts ends at once, and never r
   await server.drained()
   expect(facts.at(-1)).toMatchObject({ type: 'tool-finished', error: { code: 'cancelled' } })
   expect(hasCalled).toBe(false)
+})
+
+test('the lists of one client are told of every state, and are taken back before the end', async () => {
+  const told: unknown[] = []
+  const over = Promise.withResolvers<void>()
+  const ownLists = {
+    take: ({ state }: ServerSnapshot) => told.push(state),
+    [Symbol.asyncDispose]() {
+      told.push('end')
+      return over.promise
+    },
+  } as unknown as OwnLists
+  const host = {
+    initialize: async () => undefined,
+    async *serverChanges() {
+      yield* [{ state: 'starting' }, { state: 'ready' }]
+    },
+    shutdown: async () => void told.push('shutdown'),
+  } as unknown as MCPHost
+  const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
+  const server = new HostedServer({} as HostedServerDeps, host, {
+    name: 'it' as ServerName,
+    config,
+    ownLists,
+  })
+  await eventually(() => told.length === 2)
+  const ended = server[Symbol.asyncDispose]().then(() => told.push('over'))
+  await eventually(() => told.includes('end'))
+  expect(told).toEqual(['starting', 'ready', 'shutdown', 'end'])
+  over.resolve()
+  await ended
 })

@@ -127,7 +127,7 @@ test('what the broker did not take is written when it is back, as it is then', a
   await take(snapshot('ready', 'c'))
   await lists[Symbol.asyncDispose]()
   expect(record.ownLists).toEqual({ own: changed(1) })
-  await vi.advanceTimersByTimeAsync(3_000)
+  await vi.advanceTimersByTimeAsync(600_000)
   expect(warnings).toBeGreaterThan(1)
   isAway = false
   await vi.advanceTimersByTimeAsync(1_000)
@@ -142,11 +142,4 @@ test('changes during a write are told by one more', async () => {
   await take(snapshot('ready', 'b'), snapshot('ready', 'c'), snapshot('ready', 'd'))
   expect(record.ownLists).toEqual({ own: changed(3) })
   expect(writes).toBe(2)
-})
-
-test('a broker that stays away is left alone after a minute', async () => {
-  isAway = true
-  await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
-  await vi.advanceTimersByTimeAsync(120_000)
-  expect(writes).toBe(61)
 })

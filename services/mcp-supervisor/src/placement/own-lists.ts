@@ -5,8 +5,6 @@ import type { ServerSnapshot } from 'mcp-host'
 
 /** When the broker did not take what was to be written. */
 const RETRY_MS = 1_000
-/** Whoever cannot write for so long is not present any more: what it wrote counts for nothing. */
-const MAX_FAILURES = 60
 
 export interface OwnListsDeps {
   readonly bus: Pick<Bus, 'id' | 'serve' | 'mcpClients'>
@@ -32,7 +30,6 @@ export class OwnLists implements AsyncDisposable {
   #served: Disposable | undefined
   #isDirty = false
   #writing: Promise<void> | undefined
-  #failures = 0
 
   constructor(deps: OwnListsDeps, options: OwnListsOptions) {
     this.#deps = deps
@@ -76,7 +73,6 @@ export class OwnLists implements AsyncDisposable {
 
   #tell(): void {
     this.#isDirty = true
-    this.#failures = 0
     this.#write()
   }
 
@@ -95,7 +91,8 @@ export class OwnLists implements AsyncDisposable {
     } catch (error) {
       warn(error)
       this.#isDirty = true
-      if (this.#failures++ < MAX_FAILURES) setTimeout(() => this.#write(), RETRY_MS).unref()
+      // Also after the end: what was told counts for as long as this supervisor is present.
+      setTimeout(() => this.#write(), RETRY_MS).unref()
     } finally {
       this.#writing = undefined
     }
