@@ -154,7 +154,8 @@ function testEnvironment(outer: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const settings = new Set(
     ALL_SETTINGS.flatMap((each) => Object.values(each.settings).map(({ env: name }) => name)),
   )
-  for (const name of [...tools, 'NODE_ENV', 'MCP_HOST_LIFELINE_FD']) {
+  // Programs that tests write into temporary folders would stay in the compile cache for ever.
+  for (const name of [...tools, 'NODE_ENV', 'MCP_HOST_LIFELINE_FD', 'NODE_COMPILE_CACHE']) {
     if (tools.includes(name)) settings.delete(name)
     else settings.add(name)
   }

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { compileCacheFolder } from './provision/cache.mjs'
 import { launch } from './provision/launch.mjs'
 import { provideNatsServer } from './provision/nats-server.mjs'
 import { ProvisionError } from './provision/provision-error.mjs'
@@ -93,6 +94,7 @@ async function provide(command) {
       env: {
         ...process.env,
         PATH: toolchain.path,
+        NODE_COMPILE_CACHE: compileCacheFolder(),
         ...(natsServer && { NATS_SERVER_BIN: natsServer }),
       },
     }

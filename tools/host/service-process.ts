@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { GuardedProcess, Guardian } from 'mcp-host/process'
 import { spawnGuarded, stopProcess } from 'mcp-host/process'
 import { z } from 'zod'
+import { compileCacheFolder } from '../provision/cache.mjs'
 
 export const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
 export type ServiceName = (typeof SERVICES)[number]
@@ -57,7 +58,7 @@ export async function startService(
     command: process.execPath,
     args: [SMALL_YOUNG_GENERATION, join(root, 'services', name, 'src', 'main.ts')],
     cwd,
-    env: { ...env, READY_FILE: readyFile },
+    env: { NODE_COMPILE_CACHE: compileCacheFolder(), ...env, READY_FILE: readyFile },
     stdin: 'ignore',
     stdout: log.fd,
     stderr: log.fd,

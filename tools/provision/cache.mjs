@@ -10,6 +10,11 @@ export function cacheFolder(env = process.env, platform = process.platform) {
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'mcp-host')
 }
 
+/** Where Node keeps the code that it has compiled, so that the next start need not load what strips its types. */
+export function compileCacheFolder(env = process.env) {
+  return env.NODE_COMPILE_CACHE || join(cacheFolder(env), 'compiled')
+}
+
 /** Marks what only runs on this kind of machine: home folders are shared between machines. */
 export const platformName = `${process.platform}-${process.arch}`
 

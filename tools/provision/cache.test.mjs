@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { cacheFolder, installOnce } from './cache.mjs'
+import { cacheFolder, compileCacheFolder, installOnce } from './cache.mjs'
 
 let root
 beforeEach(() => {
@@ -56,4 +56,9 @@ test('the cache is where the platform keeps such things, unless told otherwise',
   expect(cacheFolder({}, 'linux')).toBe(join(homedir(), '.cache', 'mcp-host'))
   expect(cacheFolder({}, 'darwin')).toBe(join(homedir(), 'Library', 'Caches', 'mcp-host'))
   expect(cacheFolder({ LOCALAPPDATA: '/local' }, 'win32')).toBe(join('/local', 'mcp-host'))
+})
+
+test('compiled code is kept there too, or where Node is told to', () => {
+  expect(compileCacheFolder({ MCP_HOST_CACHE: '/x' })).toBe(join('/x', 'compiled'))
+  expect(compileCacheFolder({ MCP_HOST_CACHE: '/x', NODE_COMPILE_CACHE: '/y' })).toBe('/y')
 })

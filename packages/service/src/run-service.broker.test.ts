@@ -58,6 +58,21 @@ describe('a service that is started', () => {
     expect(Number.isNaN(Date.parse(String(line?.['timestamp'])))).toBe(false)
   })
 
+  test('leaves its compiled code to the next start, even if it is killed as soon as it is ready', async () => {
+    const cache = join(folder.path, 'compiled')
+    const { service } = await startReady({ NODE_COMPILE_CACHE: cache })
+    await using _ = service
+    service.process.signal('SIGKILL')
+    await service.process.gone
+    const kept = await readdir(cache, { recursive: true })
+    expect(kept.length).toBeGreaterThan(100)
+  })
+
+  test('starts where its compiled code cannot be kept', async () => {
+    const { service } = await startReady({ NODE_COMPILE_CACHE: '/dev/null/compiled' })
+    await using _ = service
+  })
+
   test('names all faulty settings at once and ends with 2', async () => {
     const env = { NATS_URL: broker.url, COUNT: '7', BEHAVIOUR: 'good' }
     await using service = await FixtureService.start(env)

@@ -1,4 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises'
+import { flushCompileCache } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
 import { connectBus } from '@mcp-host/bus'
@@ -90,6 +91,8 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     }
     const service = stack.use(await options.create({ bus, logger, metrics, operations }, config))
     const url = service.url ?? stack.use(await listenOperations(operations)).url
+    // For the next start, also after a kill; only where NODE_COMPILE_CACHE names a folder.
+    flushCompileCache()
     if (base.readyFile !== undefined)
       await writeReadyFile(base.readyFile, { name, pid: process.pid, url })
     logger.info({ component: 'service', action: 'ready', url }, 'ready')
