@@ -42,6 +42,9 @@ export interface ServiceOptions {
  */
 const SMALL_YOUNG_GENERATION = '--max-semi-space-size=8'
 
+/** glibc would keep a heap for each thread: 5 to 10 MB more, and no call more per second. */
+const FEW_HEAPS = { MALLOC_ARENA_MAX: '2' }
+
 /** Starts a service as a process of its own and waits until it is ready. Throws with the end of its log. */
 export async function startService(
   guardian: Guardian,
@@ -58,7 +61,12 @@ export async function startService(
     command: process.execPath,
     args: [SMALL_YOUNG_GENERATION, join(root, 'services', name, 'src', 'main.ts')],
     cwd,
-    env: { NODE_COMPILE_CACHE: compileCacheFolder(), ...env, READY_FILE: readyFile },
+    env: {
+      ...FEW_HEAPS,
+      NODE_COMPILE_CACHE: compileCacheFolder(),
+      ...env,
+      READY_FILE: readyFile,
+    },
     stdin: 'ignore',
     stdout: log.fd,
     stderr: log.fd,
