@@ -1,4 +1,3 @@
-import { createAnthropic } from '@ai-sdk/anthropic'
 import type { ProviderKind } from './kind.ts'
 
 /** Anthropic's Claude. */
@@ -7,7 +6,10 @@ export const anthropic: ProviderKind = {
   metadataName: 'anthropic',
   contextWindow: 200_000,
   reads: ['image/', 'application/pdf'],
-  connect: ({ apiKey, baseUrl, fetch }) => createAnthropic({ apiKey, baseURL: baseUrl, fetch }),
+  connect: async ({ apiKey, baseUrl, fetch }) => {
+    const { createAnthropic } = await import('@ai-sdk/anthropic')
+    return createAnthropic({ apiKey, baseURL: baseUrl, fetch })
+  },
   // The conversation up to here is kept, so that the next turn costs less.
   providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
 }

@@ -1,3 +1,4 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { BusError } from '@mcp-host/contracts'
 import { budgeted } from '../budget/budgeted.ts'
 import type { Budgets } from '../budget/budgets.ts'
@@ -87,7 +88,8 @@ export function connectModel(
   } = providerKinds[type]
   const connection = { name, baseUrl, apiKey: apiKey?.open() ?? '', fetch: providerFetch }
   const settings = models[model] ?? {}
-  return aiSdkModel(name, connect(connection)(model), {
+  const language = async (): Promise<LanguageModelV4> => (await connect(connection))(model)
+  return aiSdkModel(name, model, language, {
     metadataName,
     reads,
     contextWindow: settings.contextWindow ?? contextTokens ?? contextWindow,

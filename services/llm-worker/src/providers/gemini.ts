@@ -1,4 +1,3 @@
-import { createGoogle } from '@ai-sdk/google'
 import type { ProviderKind } from './kind.ts'
 
 /** Google's Gemini. */
@@ -7,6 +6,9 @@ export const gemini: ProviderKind = {
   metadataName: 'google',
   contextWindow: 1_048_576,
   reads: ['image/', 'application/pdf', 'audio/', 'video/'],
-  connect: ({ apiKey, baseUrl, fetch }) => createGoogle({ apiKey, baseURL: baseUrl, fetch }),
+  connect: async ({ apiKey, baseUrl, fetch }) => {
+    const { createGoogle } = await import('@ai-sdk/google')
+    return createGoogle({ apiKey, baseURL: baseUrl, fetch })
+  },
   providerOptions: { google: { thinkingConfig: { includeThoughts: true } } },
 }

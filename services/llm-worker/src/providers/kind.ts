@@ -19,8 +19,8 @@ export interface ProviderKind {
   readonly contextWindow: number
   /** Beginnings of the types of files it reads, beside texts; a model of it may read fewer. */
   readonly reads: readonly string[]
-  /** The package that speaks with it. */
-  readonly connect: (connection: Connection) => (model: string) => LanguageModelV4
+  /** The package that speaks with it, which is only loaded then: all of them take 13 MB. */
+  readonly connect: (connection: Connection) => Promise<(model: string) => LanguageModelV4>
   /** What is sent with every request. */
   readonly providerOptions?: SharedV4ProviderOptions
 }

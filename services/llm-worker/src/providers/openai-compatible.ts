@@ -1,18 +1,19 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { ProviderKind } from './kind.ts'
 
 /** Whatever speaks OpenAI's chat completions. */
 export const openaiCompatible: ProviderKind = {
   contextWindow: 32_768,
   reads: ['image/'],
-  connect: ({ name, apiKey, baseUrl, fetch }) =>
-    createOpenAICompatible({
+  connect: async ({ name, apiKey, baseUrl, fetch }) => {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+    return createOpenAICompatible({
       name,
       baseURL: baseUrl,
       fetch,
       includeUsage: true,
       ...(apiKey === '' ? {} : { apiKey }),
-    }),
+    })
+  },
 }
 
 /** Ollama. */

@@ -1,4 +1,3 @@
-import { createOpenAI } from '@ai-sdk/openai'
 import type { ProviderKind } from './kind.ts'
 
 /** OpenAI, by its Responses API. */
@@ -7,7 +6,10 @@ export const openai: ProviderKind = {
   metadataName: 'openai',
   contextWindow: 200_000,
   reads: ['image/', 'application/pdf'],
-  connect: ({ apiKey, baseUrl, fetch }) => createOpenAI({ apiKey, baseURL: baseUrl, fetch }),
+  connect: async ({ apiKey, baseUrl, fetch }) => {
+    const { createOpenAI } = await import('@ai-sdk/openai')
+    return createOpenAI({ apiKey, baseURL: baseUrl, fetch })
+  },
   // Nothing is kept there: reasoning comes encrypted, and goes back with the conversation.
   providerOptions: { openai: { store: false, reasoningSummary: 'auto', strictJsonSchema: false } },
 }

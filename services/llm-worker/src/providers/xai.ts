@@ -1,4 +1,3 @@
-import { createXai } from '@ai-sdk/xai'
 import type { ProviderKind } from './kind.ts'
 
 /** xAI's Grok, by its Responses API. */
@@ -7,6 +6,9 @@ export const xai: ProviderKind = {
   metadataName: 'xai',
   contextWindow: 200_000,
   reads: ['image/'],
-  connect: ({ apiKey, baseUrl, fetch }) => createXai({ apiKey, baseURL: baseUrl, fetch }),
+  connect: async ({ apiKey, baseUrl, fetch }) => {
+    const { createXai } = await import('@ai-sdk/xai')
+    return createXai({ apiKey, baseURL: baseUrl, fetch })
+  },
   providerOptions: { xai: { store: false } },
 }

@@ -38,16 +38,18 @@ export interface AiSdkModelOptions {
   readonly temperature?: number
 }
 
-/** Any provider package of the AI SDK as a model of ours. */
+/** Any provider package of the AI SDK as a model of ours; connected at its first answer. */
 export function aiSdkModel(
   provider: string,
-  language: LanguageModelV4,
+  model: string,
+  connect: () => Promise<LanguageModelV4>,
   { contextWindow, metadataName, reads, ...defaults }: AiSdkModelOptions,
 ): Model {
   const refusals: Refusals = new Map()
+  let connected: Promise<LanguageModelV4> | undefined
   return {
     provider,
-    model: language.modelId,
+    model,
     contextWindow,
     async *stream(request, { signal }): AsyncGenerator<StreamPart> {
       const { tools, leftOut } = toTools(request.tools)
@@ -61,6 +63,8 @@ export function aiSdkModel(
         abortSignal: signal,
       }
       try {
+        connected ??= connect()
+        const language = await connected
         const { stream, refused, isWithoutFiles } = await start(language, options, tools, refusals)
         // Told with the first part that comes: until then the answer has not begun.
         const notices = [...leftOut, ...refused].map(
