@@ -38,7 +38,7 @@ export interface AiSdkModelOptions {
   readonly temperature?: number
 }
 
-/** Any provider package of the AI SDK as a model of ours; connected at its first answer. */
+/** Any provider package of the AI SDK as a model of ours. */
 export function aiSdkModel(
   provider: string,
   model: string,
@@ -46,7 +46,9 @@ export function aiSdkModel(
   { contextWindow, metadataName, reads, ...defaults }: AiSdkModelOptions,
 ): Model {
   const refusals: Refusals = new Map()
-  let connected: Promise<LanguageModelV4> | undefined
+  // Its answers wait for the package, and nobody else does; whether it failed they say, too.
+  const connected = connect()
+  connected.catch(() => undefined)
   return {
     provider,
     model,
@@ -63,7 +65,6 @@ export function aiSdkModel(
         abortSignal: signal,
       }
       try {
-        connected ??= connect()
         const language = await connected
         const { stream, refused, isWithoutFiles } = await start(language, options, tools, refusals)
         // Told with the first part that comes: until then the answer has not begun.
