@@ -82,7 +82,7 @@ describe('a frame the gateway cannot take is answered by an error, and the socke
 
 test('a frame over the hard limit ends the connection', async () => {
   using chat = await ChatSocket.open(stack)
-  chat.socket.send('x'.repeat(9_000_000))
+  chat.socket.send('x'.repeat(17_000_000))
   expect(await chat.hasClosed()).toMatchObject({ code: 1009 })
 })
 
