@@ -97,7 +97,9 @@ async function processes(): Promise<number> {
 
 describe('an older client', () => {
   test('lists, calls, is asked in mid-call, and takes its process along when it goes', async () => {
-    const before = await processes()
+    const areGone = async (): Promise<boolean> => (await processes()) === 0
+    // One was there to be asked for its lists.
+    await eventually(areGone, { what: 'the end of the process that told its lists' })
     const client = new Client({ name: 'old', version: '1' }, { capabilities: { elicitation: {} } })
     client.setRequestHandler(ElicitRequestSchema, () => ({
       action: 'accept',
@@ -114,9 +116,9 @@ describe('an older client', () => {
     expect(result['content']).toEqual([
       { type: 'text', text: '{"action":"accept","content":{"name":"Ann"}}' },
     ])
-    expect(await processes()).toBe(before + 1)
+    expect(await processes()).toBe(1)
     await client.close()
-    await eventually(async () => (await processes()) === before, { what: 'the end of its process' })
+    await eventually(areGone, { what: 'the end of its process' })
   })
 })
 
