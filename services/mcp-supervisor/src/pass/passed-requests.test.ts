@@ -760,5 +760,6 @@ test('a subscription is one for all, and not passed on; a refusal is the answer'
 })
 
 test('params that are no object are nobody’s request', async () => {
+  // Whoever sends such a thing knows no types.
   expect(() => pass({}, [] as unknown as Json)).toThrow('params are no object')
 })

@@ -67,6 +67,7 @@ test('the lists of one client are told of every state, and are taken back before
       told.push('end')
       return over.promise
     },
+    // Only what the server calls.
   } as unknown as OwnLists
   const host = {
     initialize: async () => undefined,
@@ -74,6 +75,7 @@ test('the lists of one client are told of every state, and are taken back before
       yield* [{ state: 'starting' }, { state: 'ready' }]
     },
     shutdown: async () => void told.push('shutdown'),
+    // Only what is called without a process.
   } as unknown as MCPHost
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const server = new HostedServer({} as HostedServerDeps, host, {

@@ -40,7 +40,9 @@ function make(): OwnLists {
         record = change(record)
       },
     },
+    // Only what own lists call.
   } as unknown as Bus
+  // What else an entry says does not matter here.
   const toEntry = ({ tools }: ServerSnapshot) => ({ tools }) as unknown as ServerEntry
   const options = { server: 'own' as ServerName, client: 'ann', toEntry }
   return new OwnLists({ bus, warn: () => void warnings++ }, options)
