@@ -1,29 +1,23 @@
 import { Guardian } from 'mcp-host/process'
-import { cpuMs, rssMb } from '../process-usage.ts'
-import { quantile } from '../quantile.ts'
-import type { McpClient } from './mcp-client.ts'
+import { rssMb } from '../process-usage.ts'
+import type { Cell, Load } from './measure.ts'
+import { measure } from './measure.ts'
 import type { Target } from './targets.ts'
 import { startTargets } from './targets.ts'
 
-const MEASURED_MS = 5_000
-const WARM_UP_MS = 3_000
 const ROUNDS = 3
-/** Callers at once, each with a session and a connection of its own. */
-const LEVELS = [1, 16, 64, 200]
+const MEASURED_MS = 3_000
+const WARM_UP: Load = { name: 'warm-up', callers: 16, ms: 3_000 }
+const LOADS: readonly Load[] = [
+  ...[1, 16, 64, 200].map((callers) => ({
+    name: `${callers} at once`,
+    callers,
+    ms: MEASURED_MS,
+  })),
+  { name: '200 that come for 5', callers: 200, callsEach: 5, ms: 2_000 },
+]
 /** So many sessions of a peer that starts a process for each would need more memory than there is. */
 const MAX_PROCESSES = 64
-
-interface Cell {
-  readonly target: string
-  readonly callers: number
-  readonly callsPerSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  /** Of everything but the server behind it, and of that. */
-  readonly cpuUsPerCall: number
-  readonly serverCpuUsPerCall: number
-  readonly errors: number
-}
 
 /** Calls of one tool through us, through what people use today, and without anything between. */
 export async function benchMcp(parts: readonly string[]): Promise<object> {
@@ -35,39 +29,46 @@ export async function benchMcp(parts: readonly string[]): Promise<object> {
   const cells: Cell[] = []
   for (const target of targets) {
     console.log(`warming up ${target.name}`)
-    await measure(target, 16, WARM_UP_MS)
+    await measure(target, WARM_UP, targets)
   }
-  for (const callers of LEVELS) {
+  for (const load of LOADS) {
     const rounds = new Map<Target, Cell[]>()
     for (let round = 0; round < ROUNDS; round++) {
       // Nobody is always the first.
       const order = targets.map((_, index) => targets[(index + round) % targets.length] as Target)
       for (const target of order) {
-        if (target.name === 'supergateway' && callers > MAX_PROCESSES) continue
-        const cell = await measure(target, callers, MEASURED_MS)
+        if (target.name === 'supergateway' && load.callers > MAX_PROCESSES) continue
+        const cell = await measure(target, load, targets)
         rounds.set(target, [...(rounds.get(target) ?? []), cell])
       }
     }
-    console.log(`\n${callers} at once        calls/s      p50      p99   CPU µs (server)  errors`)
-    for (const [target, [first, ...others]] of rounds) {
+    console.log(
+      `\n${load.name.padEnd(19)}  calls/s      p50      p99  CPU µs (server, callers)  errors`,
+    )
+    for (const [first, ...others] of rounds.values()) {
       if (first === undefined) continue
       const cell = middle([first, ...others])
       cells.push(cell)
-      console.log(
-        [
-          target.name.padEnd(14),
-          String(cell.callsPerSecond).padStart(9),
-          cell.p50Ms.toFixed(2).padStart(9),
-          cell.p99Ms.toFixed(2).padStart(9),
-          `${cell.cpuUsPerCall} (${cell.serverCpuUsPerCall})`.padStart(18),
-          String(cell.errors).padStart(7),
-        ].join(' '),
-      )
+      print(cell)
     }
   }
   const rss = Object.fromEntries(targets.map((target) => [target.name, memory(target)]))
   console.log('\nmemory, MB', rss)
   return { cells, ratios: ratios(cells, targets), rss }
+}
+
+function print(cell: Cell): void {
+  const cpu = `${cell.cpuUsPerCall} (${cell.serverCpuUsPerCall}, ${cell.callersCpuUsPerCall})`
+  console.log(
+    [
+      cell.target.padEnd(19),
+      String(cell.callsPerSecond).padStart(8),
+      cell.p50Ms.toFixed(2).padStart(8),
+      cell.p99Ms.toFixed(2).padStart(8),
+      cpu.padStart(25),
+      String(cell.errors).padStart(7),
+    ].join(' '),
+  )
 }
 
 /** Of the largest process of each name, in megabytes. */
@@ -77,50 +78,6 @@ function memory(target: Target): Record<string, number> {
     most[name] = Math.max(most[name] ?? 0, rssMb(pid))
   }
   return most
-}
-
-/** Everybody calls again and again for so long. */
-async function measure(target: Target, callers: number, ms: number): Promise<Cell> {
-  const clients = await Promise.all(Array.from({ length: callers }, () => target.connect()))
-  const before = usage(target)
-  const times: number[] = []
-  let errors = 0
-  const begin = performance.now()
-  const call = async (client: McpClient, caller: number): Promise<void> => {
-    for (let count = 0; performance.now() - begin < ms; count++) {
-      const at = performance.now()
-      try {
-        await client.call(`c${caller}-${count}.`)
-        times.push(performance.now() - at)
-      } catch {
-        errors++
-      }
-    }
-  }
-  await Promise.all(clients.map(call))
-  const tookMs = performance.now() - begin
-  const after = usage(target)
-  await Promise.all(clients.map((client) => client.close()))
-  const perCall = (from: number, to: number): number =>
-    Math.round(((to - from) * 1_000) / Math.max(1, times.length))
-  return {
-    target: target.name,
-    callers,
-    callsPerSecond: Math.round(times.length / (tookMs / 1_000)),
-    p50Ms: quantile(times, 0.5),
-    p99Ms: quantile(times, 0.99),
-    cpuUsPerCall: perCall(before.own, after.own),
-    serverCpuUsPerCall: perCall(before.server, after.server),
-    errors,
-  }
-}
-
-function usage(target: Target): { own: number; server: number } {
-  const sum = { own: 0, server: 0 }
-  for (const [pid, name] of target.processes()) {
-    sum[name === 'server' ? 'server' : 'own'] += cpuMs(pid)
-  }
-  return sum
 }
 
 /** The round whose calls per second are in the middle, with the errors of all. */
@@ -133,8 +90,8 @@ function middle(cells: readonly [Cell, ...Cell[]]): Cell {
 /** Ours by the best of the peers. */
 function ratios(cells: readonly Cell[], targets: readonly Target[]): object[] {
   const peers = new Set(targets.filter(({ isPeer }) => isPeer).map(({ name }) => name))
-  return LEVELS.flatMap((callers) => {
-    const level = cells.filter((cell) => cell.callers === callers)
+  return LOADS.flatMap(({ name }) => {
+    const level = cells.filter(({ load }) => load === name)
     const ours = level.find(({ target }) => target === 'mcp-host')
     const others = level.filter(({ target, errors }) => peers.has(target) && errors === 0)
     if (ours === undefined || others.length === 0) return []
@@ -144,13 +101,13 @@ function ratios(cells: readonly Cell[], targets: readonly Target[]): object[] {
       return Math.round((ours[figure] / best) * 100) / 100
     }
     const ratio = {
-      callers,
+      load: name,
       callsPerSecond: by('callsPerSecond'),
       p50: by('p50Ms'),
       p99: by('p99Ms'),
       cpuPerCall: by('cpuUsPerCall'),
     }
-    console.log(`\nours by the best peer's, ${callers} at once:`, ratio)
+    console.log("ours by the best peer's:", JSON.stringify(ratio))
     return [ratio]
   })
 }

@@ -1,66 +1,46 @@
-import { Client } from 'undici'
+import { HttpConnection } from './http-connection.ts'
 import type { McpClient } from './mcp-client.ts'
 import { initialize, initialized, toolCall } from './mcp-client.ts'
 
-/** A client over Streamable HTTP on one connection of its own, with no more than it takes. */
+const HEADERS = 'content-type: application/json\r\naccept: application/json, text/event-stream\r\n'
+const VERSION = 'mcp-protocol-version: 2025-06-18\r\n'
+
+/** A client over Streamable HTTP with a session and a connection of its own. */
 export class HttpClient implements McpClient {
-  readonly #client: Client
+  readonly #connection: HttpConnection
   readonly #path: string
   readonly #tool: string
-  #session: string | undefined
+  #headers = HEADERS
   #id = 1
 
   private constructor(url: string, tool: string) {
-    const { origin, pathname } = new URL(url)
-    this.#client = new Client(origin, { pipelining: 1 })
-    this.#path = pathname
+    this.#connection = new HttpConnection(url)
+    this.#path = new URL(url).pathname
     this.#tool = tool
   }
 
   static async open(url: string, tool: string): Promise<HttpClient> {
     const client = new HttpClient(url, tool)
-    await client.#post(initialize)
+    const { head } = await client.#post(initialize)
+    const [, session] = /\r\nmcp-session-id: *(\S+)/i.exec(head) ?? []
+    const own = session === undefined ? '' : `mcp-session-id: ${session}\r\n`
+    client.#headers = HEADERS + VERSION + own
     await client.#post(initialized)
     return client
   }
 
   async call(text: string): Promise<void> {
-    const answer = await this.#post(toolCall(this.#id++, this.#tool, text))
-    if (!answer.includes(text)) throw new Error(`a call was answered: ${answer.slice(0, 300)}`)
+    const { body } = await this.#post(toolCall(this.#id++, this.#tool, text))
+    if (!body.includes(text)) throw new Error(`a call was answered: ${body.slice(0, 300)}`)
   }
 
   async close(): Promise<void> {
-    await this.#client.destroy()
+    this.#connection.close()
   }
 
-  #post(body: string): Promise<string> {
-    const headers: Record<string, string> = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(this.#session === undefined ? {} : { 'mcp-session-id': this.#session }),
-      ...(this.#id === 1 ? {} : { 'mcp-protocol-version': '2025-06-18' }),
-    }
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = []
-      let status = 0
-      this.#client.dispatch(
-        { path: this.#path, method: 'POST', headers, body },
-        {
-          onRequestStart: () => undefined,
-          onResponseStart: (_, statusCode, received) => {
-            status = statusCode
-            const session = received['mcp-session-id']
-            if (typeof session === 'string') this.#session = session
-          },
-          onResponseData: (_, chunk) => void chunks.push(chunk),
-          onResponseEnd: () => {
-            const answer = Buffer.concat(chunks).toString()
-            if (status < 300) resolve(answer)
-            else reject(new Error(`${status}: ${answer.slice(0, 300)}`))
-          },
-          onResponseError: (_, error) => reject(error),
-        },
-      )
-    })
+  async #post(body: string): ReturnType<HttpConnection['post']> {
+    const answer = await this.#connection.post(this.#path, this.#headers, body)
+    if (answer.status < 300) return answer
+    throw new Error(`${answer.status}: ${answer.body.slice(0, 300)}`)
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, get } from 'node:http'
 import { once } from 'node:events'
-import { Client } from 'undici'
+import { HttpConnection } from './http-connection.ts'
 import type { McpClient } from './mcp-client.ts'
 import { initialize, initialized, toolCall } from './mcp-client.ts'
 
@@ -11,7 +11,7 @@ export class SseClient implements McpClient {
   readonly #tool: string
   readonly #waiting = new Map<number, (message: string) => void>()
   readonly #endpoint = Promise.withResolvers<string>()
-  #client: Client | undefined
+  #connection: HttpConnection | undefined
   #path = ''
   #id = 1
 
@@ -30,8 +30,9 @@ export class SseClient implements McpClient {
     const request = get(url, { headers: { accept: 'text/event-stream' }, agent: new Agent() })
     const [stream] = (await once(request, 'response')) as [IncomingMessage]
     const client = new SseClient(stream, tool)
-    const { origin, pathname, search } = new URL(await client.#endpoint.promise, url)
-    client.#client = new Client(origin, { pipelining: 1 })
+    const endpoint = new URL(await client.#endpoint.promise, url)
+    const { pathname, search } = endpoint
+    client.#connection = new HttpConnection(endpoint.href)
     client.#path = pathname + search
     await client.#ask(0, initialize)
     await client.#post(initialized)
@@ -46,7 +47,7 @@ export class SseClient implements McpClient {
 
   async close(): Promise<void> {
     this.#stream.destroy()
-    await this.#client?.destroy()
+    this.#connection?.close()
   }
 
   async #ask(id: number, body: string): Promise<string> {
@@ -55,20 +56,8 @@ export class SseClient implements McpClient {
     return answered
   }
 
-  #post(body: string): Promise<void> {
-    const headers = { 'content-type': 'application/json' }
-    return new Promise((resolve, reject) => {
-      this.#client?.dispatch(
-        { path: this.#path, method: 'POST', headers, body },
-        {
-          onRequestStart: () => undefined,
-          onResponseStart: () => undefined,
-          onResponseData: () => undefined,
-          onResponseEnd: () => resolve(),
-          onResponseError: (_, error) => reject(error),
-        },
-      )
-    })
+  async #post(body: string): Promise<void> {
+    await this.#connection?.post(this.#path, 'content-type: application/json\r\n', body)
   }
 
   #take(event: string): void {
