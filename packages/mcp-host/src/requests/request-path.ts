@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../cancellation.ts'
-import { toAbortSignal } from '../cancellation.ts'
+import { Cancellation, toAbortSignal } from '../cancellation.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { RpcRequestOptions } from '../connection/rpc.ts'
 import { RpcClosed, RpcError, RpcSendError, RpcTimeout } from '../connection/rpc.ts'
@@ -13,7 +13,7 @@ import { backoffMs } from '../policies/backoff.ts'
 import { type CallQueue, QueueFullError } from '../policies/call-queue.ts'
 import type { CircuitBreaker } from '../policies/circuit-breaker.ts'
 import { pause } from '../policies/pause.ts'
-import { timeLimit } from '../policies/time-limit.ts'
+import { MAX_TIMER_MS, timeLimit } from '../policies/time-limit.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
 import { attemptsOf } from './attempts.ts'
 import type { RequestOptions } from './options.ts'
@@ -203,22 +203,31 @@ export class RequestPath {
   }
 
   /** Undefined when it may go at once. Its wait counts against the most that it may take. */
-  #turn({ subject, tool }: PathRequest, options: RequestOptions): Promise<void> | undefined {
+  #turn(request: PathRequest, options: RequestOptions): Promise<void> | undefined {
     const { queue } = this.#deps
+    if (queue.isFull) return this.#wait(request, options)
+    return queue.enter(options.priority ?? 'normal', options.signal)
+  }
+
+  async #wait({ subject, tool }: PathRequest, options: RequestOptions): Promise<void> {
     const { signal, requestId, priority = 'normal' } = options
-    if (!queue.isFull) return queue.enter(priority, signal)
     const { maxTimeoutMs } = this.#limits(options)
-    const limit = timeLimit(maxTimeoutMs)
-    const both = signal === undefined ? limit : AbortSignal.any([toAbortSignal(signal), limit])
-    return queue.enter(priority, both)?.catch((cause: unknown) => {
-      if (!limit.aborted || signal?.aborted === true) throw cause
+    const over = new Cancellation()
+    const cancel = (): void => over.cancel(signal?.reason)
+    const tooLate = (): void => {
       const message = `${this.#name(subject)} did not get its turn within ${maxTimeoutMs} ms`
-      throw new TimeoutError(message, maxTimeoutMs, {
-        server: this.#options.server,
-        tool,
-        requestId,
-      })
-    })
+      const context = { server: this.#options.server, tool, requestId }
+      over.cancel(new TimeoutError(message, maxTimeoutMs, context))
+    }
+    const limit = setTimeout(tooLate, Math.min(maxTimeoutMs, MAX_TIMER_MS))
+    signal?.addEventListener('abort', cancel)
+    try {
+      signal?.throwIfAborted()
+      await this.#deps.queue.enter(priority, over)
+    } finally {
+      clearTimeout(limit)
+      signal?.removeEventListener('abort', cancel)
+    }
   }
 
   /** Sends it, and again for as long as the server asks for input first. */
