@@ -1,3 +1,4 @@
+import type { HttpAnswer } from './http-connection.ts'
 import { HttpConnection } from './http-connection.ts'
 import type { McpClient } from './mcp-client.ts'
 import { initialize, initialized, toolCall } from './mcp-client.ts'
@@ -35,11 +36,17 @@ export class HttpClient implements McpClient {
   }
 
   async close(): Promise<void> {
+    // Some keep a process for each session that is not ended. What cannot be ended is left.
+    await this.#ask('DELETE').catch(() => undefined)
     this.#connection.close()
   }
 
-  async #post(body: string): ReturnType<HttpConnection['post']> {
-    const answer = await this.#connection.post(this.#path, this.#headers, body)
+  #ask(method: string, body?: string): Promise<HttpAnswer> {
+    return this.#connection.ask(method, this.#path, this.#headers, body)
+  }
+
+  async #post(body: string): Promise<HttpAnswer> {
+    const answer = await this.#ask('POST', body)
     if (answer.status < 300) return answer
     throw new Error(`${answer.status}: ${answer.body.slice(0, 300)}`)
   }

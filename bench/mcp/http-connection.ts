@@ -9,40 +9,53 @@ export interface HttpAnswer {
   readonly body: string
 }
 
+const SILENCE_MS = 60_000
+
 /**
  * One request after another on one connection. The callers share two cores with what is measured, so they do no
  * more than that takes: a request is one write, and of an answer nothing is looked at but where it ends.
  */
 export class HttpConnection {
-  readonly #socket: Socket
-  readonly #host: string
+  readonly #url: URL
+  #socket: Socket
   #received = ''
   #waiting: PromiseWithResolvers<HttpAnswer> | undefined
 
   /** Requests wait until it is connected. */
   constructor(url: string) {
-    const { hostname, port, host } = new URL(url)
-    this.#host = host
-    const socket = connect(Number(port), hostname).setNoDelay()
-    // A character for each byte, so that lengths are those of the headers.
-    socket.setEncoding('latin1').on('data', (text: string) => this.#take(text))
-    socket.on('error', (error) => this.#waiting?.reject(error))
-    socket.on('close', () => this.#waiting?.reject(new Error('the connection was closed')))
-    this.#socket = socket
+    this.#url = new URL(url)
+    this.#socket = this.#connect()
   }
 
-  /** `headers`: lines that end as in HTTP. One request at a time. Throws when the connection ends. */
-  async post(path: string, headers: string, body: string): Promise<HttpAnswer> {
+  /**
+   * `method`: such as `POST`. `headers`: lines that end as in HTTP. One request at a time. Throws when the connection
+   * ends before the answer does.
+   */
+  async ask(method: string, path: string, headers: string, body = ''): Promise<HttpAnswer> {
+    // Servers close what was idle for some seconds, as while others connect.
+    if (!this.#socket.writable) this.#socket = this.#connect()
     this.#waiting = Promise.withResolvers()
     const length = Buffer.byteLength(body)
     this.#socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${headers}content-length: ${length}\r\n\r\n${body}`,
+      `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${length}\r\n\r\n${body}`,
     )
     return this.#waiting.promise
   }
 
   close(): void {
     this.#socket.destroy()
+  }
+
+  #connect(): Socket {
+    const socket = connect(Number(this.#url.port), this.#url.hostname).setNoDelay()
+    // A character for each byte, so that lengths are those of the headers.
+    socket.setEncoding('latin1').on('data', (text: string) => this.#take(text))
+    socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('nothing came for too long')))
+    const fail = (error: Error): void => {
+      if (socket === this.#socket) this.#waiting?.reject(error)
+    }
+    socket.on('error', fail).on('close', () => fail(new Error('the connection was closed')))
+    return socket
   }
 
   #take(text: string): void {

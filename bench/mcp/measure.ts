@@ -45,14 +45,14 @@ export async function measure(
   load: Load,
   targets: readonly Target[],
 ): Promise<Cell> {
-  const times: number[] = []
+  let times: readonly number[] = []
   const used: Usage = { own: 0, server: 0, callers: 0 }
   let errors = 0
   let tookMs = 0
   while (tookMs < load.ms) {
     await eventually(() => areQuiet(targets), { what: 'silence', limitMs: QUIET_LIMIT_MS })
     const visit = await callAtOnce(target, load)
-    times.push(...visit.times)
+    times = [...times, ...visit.times]
     errors += visit.errors
     tookMs += visit.ms
     for (const who of ['own', 'server', 'callers'] as const) used[who] += visit.used[who]
@@ -118,7 +118,8 @@ async function areQuiet(targets: readonly Target[]): Promise<boolean> {
     targets.map(usage).reduce((sum, { own, server }) => sum + own + server, 0)
   const before = usedMs()
   await sleep(QUIET_MS)
-  return usedMs() - before < QUIET_MS * QUIET
+  // Less than before: of those that have ended.
+  return Math.abs(usedMs() - before) < QUIET_MS * QUIET
 }
 
 /** In milliseconds of CPU. */

@@ -57,7 +57,7 @@ export class SseClient implements McpClient {
   }
 
   async #post(body: string): Promise<void> {
-    await this.#connection?.post(this.#path, 'content-type: application/json\r\n', body)
+    await this.#connection?.ask('POST', this.#path, 'content-type: application/json\r\n', body)
   }
 
   #take(event: string): void {
