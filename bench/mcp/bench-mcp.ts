@@ -7,7 +7,7 @@ import { startTargets } from './targets.ts'
 
 const ROUNDS = 3
 const MEASURED_MS = 3_000
-const WARM_UP: Load = { name: 'warm-up', callers: 16, ms: 3_000 }
+const WARM_UP: Load = { name: 'warm-up', callers: 16, ms: 10_000 }
 const LOADS: readonly Load[] = [
   ...[1, 16, 64, 200].map((callers) => ({
     name: `${callers} at once`,
@@ -29,7 +29,7 @@ export async function benchMcp(parts: readonly string[]): Promise<object> {
   const cells: Cell[] = []
   for (const target of targets) {
     console.log(`warming up ${target.name}`)
-    await measure(target, WARM_UP, targets)
+    await measure(target, WARM_UP)
   }
   for (const load of LOADS) {
     const rounds = new Map<Target, Cell[]>()
@@ -38,7 +38,7 @@ export async function benchMcp(parts: readonly string[]): Promise<object> {
       const order = targets.map((_, index) => targets[(index + round) % targets.length] as Target)
       for (const target of order) {
         if (target.name === 'supergateway' && load.callers > MAX_PROCESSES) continue
-        const cell = await measure(target, load, targets)
+        const cell = await measure(target, load)
         rounds.set(target, [...(rounds.get(target) ?? []), cell])
       }
     }

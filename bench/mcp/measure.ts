@@ -1,3 +1,4 @@
+import { cpus } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@mcp-host/testkit'
 import { cpuMs } from '../process-usage.ts'
@@ -5,7 +6,7 @@ import { quantile } from '../quantile.ts'
 import type { McpClient } from './mcp-client.ts'
 import type { Target } from './targets.ts'
 
-/** What all targets may take of a core at most while nobody calls. */
+/** What the whole machine may take of a core at most before calls begin. */
 const QUIET = 0.2
 const QUIET_MS = 500
 const QUIET_LIMIT_MS = 120_000
@@ -39,18 +40,14 @@ interface Usage {
   callers: number
 }
 
-/** Calls of one target, once all of them are quiet. */
-export async function measure(
-  target: Target,
-  load: Load,
-  targets: readonly Target[],
-): Promise<Cell> {
+/** Calls of one target, once the machine is quiet. */
+export async function measure(target: Target, load: Load): Promise<Cell> {
   let times: readonly number[] = []
   const used: Usage = { own: 0, server: 0, callers: 0 }
   let errors = 0
   let tookMs = 0
   while (tookMs < load.ms) {
-    await eventually(() => areQuiet(targets), { what: 'silence', limitMs: QUIET_LIMIT_MS })
+    await eventually(isQuiet, { what: 'a machine that is quiet', limitMs: QUIET_LIMIT_MS })
     const visit = await callAtOnce(target, load)
     times = [...times, ...visit.times]
     errors += visit.errors
@@ -112,14 +109,16 @@ async function callAtOnce(target: Target, { callers, callsEach, ms }: Load): Pro
   return { times, errors, ms: tookMs, used }
 }
 
-/** Some have a core busy for many seconds after their callers have gone, for which the next would pay. */
-async function areQuiet(targets: readonly Target[]): Promise<boolean> {
-  const usedMs = (): number =>
-    targets.map(usage).reduce((sum, { own, server }) => sum + own + server, 0)
-  const before = usedMs()
+/**
+ * Some have a core busy for many seconds after their callers have gone, or processes that take as long to end, for which
+ * the next would pay.
+ */
+async function isQuiet(): Promise<boolean> {
+  const busyMs = (): number =>
+    cpus().reduce((sum, { times: { user, nice, sys } }) => sum + user + nice + sys, 0)
+  const before = busyMs()
   await sleep(QUIET_MS)
-  // Less than before: of those that have ended.
-  return Math.abs(usedMs() - before) < QUIET_MS * QUIET
+  return busyMs() - before < QUIET_MS * QUIET
 }
 
 /** In milliseconds of CPU. */
