@@ -1,5 +1,5 @@
-import type { HttpAnswer } from './http-connection.ts'
-import { HttpConnection } from './http-connection.ts'
+import type { HttpAnswer } from '../http-connection.ts'
+import { HttpConnection } from '../http-connection.ts'
 import type { McpClient } from './mcp-client.ts'
 import { initialize, initialized, toolCall } from './mcp-client.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, get } from 'node:http'
 import { once } from 'node:events'
-import { HttpConnection } from './http-connection.ts'
+import { HttpConnection } from '../http-connection.ts'
 import type { McpClient } from './mcp-client.ts'
 import { initialize, initialized, toolCall } from './mcp-client.ts'
 
