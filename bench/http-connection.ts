@@ -47,6 +47,8 @@ export class HttpConnection {
   }
 
   #connect(): Socket {
+    // Half an answer of the last connection would be the beginning of the next.
+    this.#received = ''
     const socket = connect(Number(this.#url.port), this.#url.hostname).setNoDelay()
     // A character for each byte, so that lengths are those of the headers.
     socket.setEncoding('latin1').on('data', (text: string) => this.#take(text))

@@ -38,7 +38,8 @@ const benches: Readonly<Record<string, Bench>> = {
     run: benchLlm,
   },
   mcp: {
-    summary: 'calls through /mcp beside mcp-hub, mcp-proxy, supergateway and nothing between',
+    summary:
+      'calls through /mcp beside mcp-hub, mcp-proxy, supergateway and nothing between; 17 minutes',
     run: benchMcp,
   },
   resume: {

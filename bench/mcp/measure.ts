@@ -109,10 +109,7 @@ async function callAtOnce(target: Target, { callers, callsEach, ms }: Load): Pro
   return { times, errors, ms: tookMs, used }
 }
 
-/**
- * Some have a core busy for many seconds after their callers have gone, or processes that take as long to end, for which
- * the next would pay.
- */
+/** Some have a core busy for many seconds after their callers have gone, for which the next would pay. */
 async function isQuiet(): Promise<boolean> {
   const busyMs = (): number =>
     cpus().reduce((sum, { times: { user, nice, sys } }) => sum + user + nice + sys, 0)

@@ -19,3 +19,12 @@ export function processTree(root: number): number[] {
   }
   return tree
 }
+
+/** The command line of a process; empty once it has ended. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
+}
