@@ -1,5 +1,8 @@
 // `npm start` as its user sees it, and what it leaves behind.
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { freePort, startNatsServer } from '@mcp-host/tools/host'
 import type { Program } from '@mcp-host/testkit'
@@ -75,6 +78,57 @@ describe('npm start', () => {
     expect(await host.ended()).toEqual({ code: 0, signal: null })
     expect(host.output()).toContain('stopped')
     await nobodyLeft(pids)
+  })
+
+  test('hands the model worker a key given in each documented way', async () => {
+    const keys = new Set<string>()
+    const provider = createServer(({ url = '', headers }, response) => {
+      const sent = headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key']
+      keys.add(`${url.split('/')[1]} ${String(sent).replace('Bearer ', '')}`)
+      response.writeHead(404).end()
+    }).listen(0, '127.0.0.1')
+    cleanup.defer(() => void provider.close())
+    await once(provider, 'listening')
+    const { port } = provider.address() as AddressInfo
+    const at = (name: string): string => `http://127.0.0.1:${port}/${name}`
+    const folder = join(env['DATA_DIR'] ?? '', '..')
+    const file = async (name: string, text: string): Promise<string> => {
+      await writeFile(join(folder, name), text)
+      return join(folder, name)
+    }
+    const own = (name: string, key: object = {}): object => ({
+      type: 'openai-compatible',
+      baseUrl: at(name),
+      ...key,
+    })
+    const providers = {
+      work: own('work', { apiKeyEnv: 'WORK_LLM_KEY' }),
+      vault: own('vault', { apiKeyEnv: 'VAULT_SECRET' }),
+      team: own('team'),
+      corp: own('corp', { apiKeyFile: await file('corp.key', 'in-a-file-of-llm-json') }),
+    }
+    const host = await start({
+      LLM_CONFIG: await file('llm.json', JSON.stringify({ providers })),
+      ENV_FILE: await file('.env', 'WORK_LLM_KEY=named-by-llm-json'),
+      ANTHROPIC_API_KEY: 'in-the-environment',
+      OPENAI_API_KEY_FILE: await file('openai.key', 'in-a-file\n'),
+      VAULT_SECRET_FILE: await file('vault.key', 'in-a-file-named-by-llm-json'),
+      TEAM_API_KEY: 'by-the-name-of-the-provider',
+      ANTHROPIC_BASE_URL: at('anthropic'),
+      OPENAI_BASE_URL: at('openai'),
+    })
+    // The worker asks every provider that it has a key for which models there are.
+    const expected = [
+      'anthropic in-the-environment',
+      'openai in-a-file',
+      'work named-by-llm-json',
+      'vault in-a-file-named-by-llm-json',
+      'team by-the-name-of-the-provider',
+      'corp in-a-file-of-llm-json',
+    ]
+    await host.says('Ctrl-C stops everything')
+    await eventually(() => expected.every((each) => keys.has(each)), { what: 'use of every key' })
+    for (const each of expected) expect(host.output()).not.toContain(each.split(' ')[1])
   })
 
   test('has its sessions again after a restart', async () => {

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { gatewaySettings } from '@mcp-host/gateway/config'
-import { workerSettings } from '@mcp-host/llm-worker/config'
 import { orchestratorSettings } from '@mcp-host/orchestrator/config'
 import type { Settings } from '@mcp-host/service'
 import { baseSettings } from '@mcp-host/service'
@@ -136,13 +135,15 @@ async function unless(signal: AbortSignal, work: readonly Promise<unknown>[]): P
 const SETTINGS: Partial<Record<ServiceName, Settings>> = {
   gateway: gatewaySettings,
   orchestrator: orchestratorSettings,
-  'llm-worker': workerSettings,
 }
 
-/** What a service is given of the environment: its own settings, so that no other's secrets. */
+/**
+ * The environment of a service: its own settings only, which keeps secrets from services that do not need them. The
+ * supervisor and the worker get all of it, because mcp.json and llm.json may name any variable, and may change while
+ * they run.
+ */
 function environmentOf(name: ServiceName, env: Env): Env {
   const settings = SETTINGS[name]
-  // mcp.json may refer to any variable; MCP servers get only what it names.
   if (settings === undefined) return env
   const names = [...Object.values(baseSettings), ...Object.values(settings)].map((each) => each.env)
   const system = ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS']
