@@ -239,7 +239,7 @@ test('an unknown path is answered in JSON', async () => {
 test.each(services)('the %s tells how it is', async (name) => {
   const url = stack.urlOf(name)
   const health = await fetch(`${url}/health`)
-  expect(await health.json()).toMatchObject({ status: 'ok', service: name })
+  expect(await health.json()).toMatchObject({ ok: true, service: name })
   const ready = await fetch(`${url}/ready`)
   expect(ready.status).toBe(200)
   const metrics = await fetch(`${url}/metrics`)

@@ -2,6 +2,7 @@ import { Counter, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import type { OperationsDeps } from './operations.ts'
 import { listenOperations } from './operations.ts'
+import { VERSION } from './version.ts'
 
 const operations = (more: Partial<OperationsDeps> = {}) =>
   listenOperations({
@@ -16,7 +17,9 @@ test('health tells who lives, and what the service adds', async () => {
   const response = await fetch(`${server.url}/health`)
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({
-    status: 'ok',
+    ok: true,
+    status: 'healthy',
+    version: VERSION,
     service: 'test',
     pid: process.pid,
     uptimeSeconds: expect.any(Number),

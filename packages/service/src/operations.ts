@@ -1,20 +1,23 @@
 import type { FastifyInstance } from 'fastify'
 import { fastify } from 'fastify'
 import type { Registry } from 'prom-client'
+import { VERSION } from './version.ts'
 
 export interface OperationsDeps {
   readonly service: string
   readonly metrics: Registry
   /** Resolves when the process can do its work, rejects with the reason when it cannot. */
   readonly ready: () => Promise<void>
-  /** Further fields of `/health`. */
+  /** Further fields of `/health`; `status` may become `degraded`. */
   readonly details?: () => Record<string, unknown>
 }
 
 /** `/health` (the process lives), `/ready` (it can work) and `/metrics` (Prometheus). */
 export function addOperations(app: FastifyInstance, deps: OperationsDeps): void {
   app.get('/health', () => ({
-    status: 'ok',
+    ok: true,
+    status: 'healthy',
+    version: VERSION,
     service: deps.service,
     pid: process.pid,
     uptimeSeconds: Math.round(process.uptime()),

@@ -8,7 +8,7 @@ export interface Capabilities {
   welcome(): string
   /** Who answers when nobody is named, and who may be named. */
   models(): ModelList
-  /** For `/health`. */
+  /** For `/health`: `degraded` while a server or every model is missing; the rest works. */
   summary(): Record<string, unknown>
 }
 
@@ -21,6 +21,9 @@ export function capabilities({ entries }: CatalogView): Capabilities {
   const servers = (): ServerView[] => viewServers(entries.values())
   const model = (): ModelEntry | undefined =>
     Array.from(entries.values()).find((entry) => entry.kind === 'model')
+  const isComplete = (): boolean =>
+    model() !== undefined &&
+    servers().every(({ instances }) => instances.some(({ entry }) => entry.state === 'ready'))
   return {
     welcome() {
       const ready = servers().filter(({ state }) => state === 'ready')
@@ -47,6 +50,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
       }
     },
     summary: () => ({
+      ...(isComplete() ? {} : { status: 'degraded' }),
       model: model(),
       servers: servers().map(({ server, state, error, tools, instances }) => ({
         server,

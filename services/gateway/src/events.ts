@@ -10,7 +10,35 @@ export interface GatewayEvents {
   mcpSocketOpened(): void
   mcpSocketClosed(): void
   mcpMessage(direction: 'in' | 'out'): void
+  requestAnswered(request: AnsweredRequest): void
 }
+
+/** A request of a client, once it is answered to the end. */
+export interface AnsweredRequest {
+  readonly entrance: 'http' | 'mcp'
+  /** The route with its HTTP method, or the method of JSON-RPC. */
+  readonly method: string
+  readonly isError: boolean
+  readonly seconds: number
+}
+
+/** Clients choose the method, and a label may only have so many values. */
+const MCP_METHODS: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'logging/setLevel',
+])
 
 /** What the gateways count. */
 export function gatewayEvents(registry: Registry): GatewayEvents {
@@ -47,6 +75,13 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     labelNames: ['direction'],
     registers,
   })
+  const requests = new Histogram({
+    name: 'mcp_host_request_seconds',
+    help: 'From a request of a client to its answer, by entrance, method and outcome',
+    labelNames: ['entrance', 'method', 'outcome'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  })
   return {
     socketOpened: () => sockets.inc(),
     socketClosed: () => sockets.dec(),
@@ -56,5 +91,10 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     mcpSocketOpened: () => mcpSockets.inc(),
     mcpSocketClosed: () => mcpSockets.dec(),
     mcpMessage: (direction) => mcpMessages.inc({ direction }),
+    requestAnswered({ entrance, method, isError, seconds }) {
+      const isKnown = entrance === 'http' || MCP_METHODS.has(method)
+      const outcome = isError ? 'error' : 'ok'
+      requests.observe({ entrance, method: isKnown ? method : 'other', outcome }, seconds)
+    },
   }
 }

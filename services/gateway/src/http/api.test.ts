@@ -655,3 +655,20 @@ test('who may answer is listed', async () => {
   expect(statusCode).toBe(200)
   expect(json()).toEqual(models)
 })
+
+test('requests are measured by route and outcome, unknown addresses as one', async () => {
+  await ask('GET', '/api/chat/models')
+  await ask('POST', at('/message'), {})
+  await ask('GET', '/no/such/address')
+  await ask('GET', '/neither/this')
+  const { body } = await ask('GET', '/metrics')
+  const counts = Array.from(
+    body.matchAll(/^mcp_host_request_seconds_count\{entrance="http",(.*)\} (\d+)$/gm),
+    ([, labels, count]) => [labels, count],
+  )
+  expect(counts).toEqual([
+    ['method="GET /api/chat/models",outcome="ok"', '1'],
+    ['method="POST /api/chat/session/:id/message",outcome="error"', '1'],
+    ['method="other",outcome="error"', '2'],
+  ])
+})

@@ -3,7 +3,7 @@ import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
-import { addOperations } from '@mcp-host/service'
+import { addOperations, VERSION } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -106,11 +106,18 @@ export async function buildApp(
   deps: AppDeps,
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<FastifyInstance> {
-  const { logger, operations, onSocket, draining, clients, ownMounts } = deps
+  const { logger, events, operations, onSocket, draining, clients, ownMounts } = deps
   const upstream = new SharedUpstream(new BusUpstream(deps.bus))
-  const serverInfo = { name: 'mcp-host', version: '0.1.0' }
+  const serverInfo = { name: 'mcp-host', version: VERSION }
   const endpoint = new McpEndpoint(
-    { upstream, clients, ownMounts, serverInfo },
+    {
+      upstream,
+      clients,
+      ownMounts,
+      serverInfo,
+      onAnswered: (method, isError, seconds) =>
+        events.requestAnswered({ entrance: 'mcp', method, isError, seconds }),
+    },
     { streamMs: settings.mcpStreamMs },
   )
   const checkOrigin = originGuard(settings.allowedOrigins)
@@ -151,6 +158,17 @@ export async function buildApp(
     reply.headers(originHeaders(request.headers) ?? {})
     const preflight = preflightHeaders(request.method, request.headers)
     return preflight && reply.code(204).headers(preflight).send()
+  })
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+    // Addresses that nobody serves are as many as clients like.
+    const route = routeOptions.url === undefined ? 'other' : `${method} ${routeOptions.url}`
+    const isError = statusCode >= 400
+    events.requestAnswered({
+      entrance: 'http',
+      method: route,
+      isError,
+      seconds: elapsedTime / 1_000,
+    })
   })
   compressAnswers(app)
   app.setErrorHandler((error, request, reply) => {

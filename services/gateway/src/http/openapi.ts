@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import { VERSION } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
@@ -10,7 +11,7 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'mcp-host',
-        version: '0.1.0',
+        version: VERSION,
         description: 'Chat with a model that uses MCP servers. Unknown fields are ignored.',
       },
     },

@@ -42,6 +42,8 @@ export interface McpExchange {
 /** Its answer. A stream is one of server-sent events. */
 export interface McpReply {
   readonly status: number
+  /** The body is a JSON-RPC error. */
+  readonly isError?: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
 }
@@ -52,6 +54,8 @@ export interface EndpointDeps {
   readonly serverInfo: ServerInfo
   /** Where clients have processes of their own, what those list. */
   readonly ownMounts?: OwnMounts
+  /** Called once per answered request; batches count as none. */
+  readonly onAnswered?: (method: string, isError: boolean, seconds: number) => void
 }
 
 export interface EndpointOptions {
@@ -114,9 +118,9 @@ export class McpEndpoint {
       const session = isSessionless ? undefined : this.#session(header)
       if (incoming.kind === 'request') {
         const seen = session && this.#deps.ownMounts?.find(session.id, mount)
-        if (seen === undefined) return this.#answer(incoming, exchange, mount, session)
+        if (seen === undefined) return this.#observed(incoming, exchange, mount, session)
         return seen
-          .then((own) => this.#answer(incoming, exchange, own, session))
+          .then((own) => this.#observed(incoming, exchange, own, session))
           .catch((error: unknown) => failed(incoming.id, toFault(error)))
       }
       if (session !== undefined) this.#take(incoming, session, mount.offer)
@@ -124,6 +128,30 @@ export class McpEndpoint {
     } catch (error) {
       return Promise.resolve(failed(idOf(message), toFault(error)))
     }
+  }
+
+  /** As `#answer`, reported to `onAnswered`. A request that became a stream reports its end itself. */
+  #observed(
+    request: RpcRequest,
+    exchange: McpExchange,
+    mount: Mount,
+    session: ClientSession | undefined,
+  ): Promise<McpReply> {
+    const startedAt = performance.now()
+    let reply: Promise<McpReply>
+    try {
+      reply = this.#answer(request, exchange, mount, session)
+    } catch (error) {
+      reply = Promise.resolve(failed(request.id, toFault(error)))
+    }
+    return reply.then((answer) => {
+      if (answer.body instanceof Uint8Array) this.#report(request, answer, startedAt)
+      return answer
+    })
+  }
+
+  #report({ method }: RpcRequest, { isError = false }: McpReply, startedAt: number): void {
+    this.#deps.onAnswered?.(method, isError, (performance.now() - startedAt) / 1_000)
   }
 
   #answer(
@@ -172,6 +200,7 @@ export class McpEndpoint {
   ): Promise<McpReply> {
     const { id, params } = request
     const { clients } = this.#deps
+    const startedAt = performance.now()
     const signal = session && new Cancellation()
     const cancel = session && clients.onCancel(session.id, id, () => signal?.cancel(CANCELLED))
     const { promise, resolve } = Promise.withResolvers<McpReply>()
@@ -199,7 +228,8 @@ export class McpEndpoint {
       }
       cancel?.[Symbol.dispose]()
       const isStream = isOver ? stream.end(answer.body) : stream.stop()
-      if (!isStream) resolve(answer)
+      if (isStream) this.#report(request, answer, startedAt)
+      else resolve(answer)
     }
     void end()
     return promise
@@ -369,7 +399,9 @@ function answerWith({ id, era }: RpcRequest, passed: Passed): WholeReply {
   const { code } = passed
   // A newer client is to see by the status what it has left out.
   const isFaulty = era === 'modern' && code === RpcCode.missingCapability
-  return { status: isFaulty ? 400 : 200, headers: JSON_TYPE, body: toMessage(id, passed) }
+  const status = isFaulty ? 400 : 200
+  const isError = passed.type === 'error'
+  return { status, isError, headers: JSON_TYPE, body: toMessage(id, passed) }
 }
 
 async function answered(request: RpcRequest, passed: Promise<Passed>): Promise<McpReply> {
@@ -392,7 +424,8 @@ async function orFailed(reply: Promise<McpReply>): Promise<McpReply> {
 function failed(id: RpcId | null, fault: RpcFault): WholeReply {
   const { status } = fault
   const allowed = status === 405 ? { allow: 'GET, POST, DELETE' } : {}
-  return { status, headers: { ...JSON_TYPE, ...allowed }, body: failure(id, fault) }
+  const headers = { ...JSON_TYPE, ...allowed }
+  return { status, isError: true, headers, body: failure(id, fault) }
 }
 
 const ACCEPTED: McpReply = { status: 202, headers: {} }
