@@ -99,3 +99,16 @@ test('schema and description are passed on as they are', () => {
   expect(echo).toMatchObject({ description: 'Says it.', inputSchema })
   expect(bare).not.toHaveProperty('description')
 })
+
+test.each<[unknown, boolean]>([
+  [{ ui: { visibility: ['app'] } }, false],
+  [{ ui: { visibility: ['app', 'model'] } }, true],
+  [{ ui: { visibility: [] } }, true],
+  [{ ui: null }, true],
+  [{ ui: { resourceUri: 'ui://x' } }, true],
+  [undefined, true],
+])('whether a tool with the _meta %j is offered to models: %s', (_meta, isOffered) => {
+  const { tools, ...rest } = server('app', ['refresh'])
+  const view = { ...rest, tools: tools.map((tool) => ({ ...tool, _meta })) }
+  expect(names(view, server('b', ['c']))).toEqual([...(isOffered ? ['app__refresh'] : []), 'b__c'])
+})

@@ -1,4 +1,4 @@
-import type { OfferedTool, ServerView } from '@mcp-host/contracts'
+import type { CatalogTool, OfferedTool, ServerView } from '@mcp-host/contracts'
 
 const MAX_LENGTH = 64
 
@@ -27,6 +27,13 @@ function safeName(server: string, tool: string, taken: ReadonlySet<string>): str
   }
 }
 
+/** Whether a tool is for the user interface of an MCP app alone, and not for models. */
+function isForAppsOnly({ _meta: meta }: CatalogTool): boolean {
+  const { ui } = (meta ?? {}) as { ui?: { visibility?: unknown } }
+  const visibility = ui?.visibility
+  return Array.isArray(visibility) && visibility.length > 0 && !visibility.includes('model')
+}
+
 /** The tools of all ready servers, as they are offered to a model; in a fixed order. */
 export function offeredTools(
   views: readonly Pick<ServerView, 'server' | 'state' | 'tools'>[],
@@ -36,7 +43,9 @@ export function offeredTools(
     .toSorted((one, other) => (one.server < other.server ? -1 : 1))
   const taken = new Set<string>()
   return servers.flatMap(({ server, tools }) =>
-    tools.map(({ name, description, inputSchema }) => {
+    tools.flatMap((tool) => {
+      if (isForAppsOnly(tool)) return []
+      const { name, description, inputSchema } = tool
       const safe = safeName(server, name, taken)
       taken.add(safe)
       return {
