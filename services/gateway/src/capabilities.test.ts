@@ -1,4 +1,4 @@
-import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
+import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { catalogKey } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { capabilities } from './capabilities.ts'
@@ -14,8 +14,12 @@ function summary(...entries: CatalogEntry[]): Record<string, unknown> {
   }).summary()
 }
 
-function server(name: string, state: 'ready' | 'starting' | 'unavailable'): CatalogEntry {
-  return { kind: 'server', server: name as ServerName, supervisor: 's', state, tools: [] }
+function server(
+  name: string,
+  state: 'ready' | 'starting' | 'unavailable',
+  more: Partial<ServerEntry> = {},
+): CatalogEntry {
+  return { kind: 'server', server: name as ServerName, supervisor: 's', state, tools: [], ...more }
 }
 
 test('health is degraded while a server is not ready', () => {
@@ -28,4 +32,29 @@ test('health is degraded while a server is not ready', () => {
 
 test('health is degraded while no model answers', () => {
   expect(summary(present, server('a', 'ready'))).toMatchObject({ status: 'degraded' })
+})
+
+const AT = Date.UTC(2026, 10, 23, 12)
+const NOON = '2026-11-23T12:00:00.000Z'
+
+test('health shows what a starting server does and since when', () => {
+  const installing = server('a', 'starting', { phase: 'installing', since: AT })
+  expect(summary(present, installing)).toMatchObject({
+    servers: [{ server: 'a', state: 'starting', phase: 'installing', since: NOON }],
+  })
+})
+
+test('health shows why a server is unavailable and what it wrote last', () => {
+  const why = { error: 'it ended', output: ['no key'] }
+  expect(summary(present, server('a', 'unavailable', why))).toMatchObject({
+    servers: [{ ...why, server: 'a', healthScore: 0 }],
+  })
+})
+
+test('health shows the score and the last check of each server', () => {
+  const stats = { calls: 2, errors: 1, inFlight: 0, healthScore: 0.7, checkedAt: AT }
+  const supervisor: CatalogEntry = { ...present, servers: { a: stats } }
+  expect(summary(supervisor, server('a', 'ready'))).toMatchObject({
+    servers: [{ server: 'a', healthScore: 0.7, lastCheck: NOON }],
+  })
 })

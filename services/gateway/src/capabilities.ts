@@ -1,5 +1,11 @@
 import type { CatalogView } from '@mcp-host/bus'
-import type { ModelEntry, ProviderEntry, ServerView } from '@mcp-host/contracts'
+import type {
+  ModelEntry,
+  ProviderEntry,
+  ServerEntry,
+  ServerStats,
+  ServerView,
+} from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 
 /** What the host can do right now, in the forms the gateway tells it. */
@@ -52,17 +58,31 @@ export function capabilities({ entries }: CatalogView): Capabilities {
     summary: () => ({
       ...(isComplete() ? {} : { status: 'degraded' }),
       model: model(),
-      servers: servers().map(({ server, state, error, tools, instances }) => ({
+      servers: servers().map(({ server, state, error, entry, tools, instances }) => ({
         server,
         state,
+        since: toIso(entry.since),
+        phase: entry.phase,
         error,
+        output: entry.output,
+        ...healthOf(entry, instances.find((each) => each.entry === entry)?.stats),
         tools: tools.length,
-        instances: instances.map(({ entry }) => ({
-          supervisor: entry.supervisor,
-          state: entry.state,
-          restarts: entry.restarts,
+        instances: instances.map((each) => ({
+          supervisor: each.entry.supervisor,
+          state: each.entry.state,
+          restarts: each.entry.restarts,
         })),
       })),
     }),
   }
+}
+
+function healthOf({ state }: ServerEntry, stats: ServerStats | undefined): Record<string, unknown> {
+  // Figures are published at intervals, states at once.
+  const healthScore = state === 'ready' ? stats?.healthScore : 0
+  return { healthScore, lastCheck: toIso(stats?.checkedAt) }
+}
+
+function toIso(epochMs: number | undefined): string | undefined {
+  return epochMs === undefined ? undefined : new Date(epochMs).toISOString()
 }

@@ -43,8 +43,14 @@ export const ServerEntry = z.object({
   /** Bus id of the process that runs it; it counts only while that process is present. */
   supervisor: z.string(),
   state: ServerState,
-  /** Why it is not ready, in words for a user. */
+  /** Since when it has been in this state, in epoch milliseconds. */
+  since: z.number().optional(),
+  /** Refines `starting`: `installing` while its launcher, such as `npx`, may still fetch the program. */
+  phase: z.string().optional(),
+  /** Why it is not ready, in words for a user; while it is starting, why the attempt before failed. */
   error: z.string().optional(),
+  /** The last lines that its process wrote outside of the protocol; only beside an `error`. */
+  output: z.array(z.string()).optional(),
   type: z.enum(['stdio', 'http', 'sse', 'websocket']).optional(),
   /** One for all sessions (default), or one of its own for each. */
   scope: z.enum(['shared', 'session']).optional(),
@@ -60,6 +66,7 @@ export const ServerEntry = z.object({
       z.object({
         state: ServerState,
         error: z.string().optional(),
+        output: z.array(z.string()).optional(),
         pid: z.number().int().optional(),
         restarts: z.number().int().nonnegative(),
         weight: z.number().positive(),
@@ -100,6 +107,10 @@ export const ServerStats = z.object({
   /** Of the latest calls, in milliseconds; absent before the first. */
   p50Ms: z.number().optional(),
   p95Ms: z.number().optional(),
+  /** From 0 (not ready, or every recent request failed) to 1. */
+  healthScore: z.number().optional(),
+  /** When the server last answered, or failed to, in epoch milliseconds. */
+  checkedAt: z.number().optional(),
 })
 export type ServerStats = z.infer<typeof ServerStats>
 
