@@ -345,20 +345,11 @@ test('a batch is answered in one, each by itself', async () => {
   ])
 })
 
-test('a list is given in pages, in the same order', async () => {
+test('a list of some thousand tools is one answer: many clients ask for no second page', async () => {
   const tools = Array.from({ length: 2_500 }, (_, index) => ({ name: `t${index}`, inputSchema }))
   const [first] = offerings
   offer = new Offer([{ ...first!, tools }], ({ name }) => name)
-  const names: string[] = []
-  let cursor: string | undefined
-  let pages = 0
-  do {
-    const { result } = await ask('tools/list', cursor === undefined ? {} : { cursor })
-    names.push(...result.tools.map(({ name }: { name: string }) => name))
-    cursor = result.nextCursor
-    pages++
-  } while (cursor !== undefined)
-  expect([pages, names]).toEqual([3, tools.map(({ name }) => name)])
+  expect((await ask('tools/list')).result).toEqual({ tools })
 })
 
 const good = { jsonrpc: '2.0', id: 1, method: 'ping' }

@@ -2,6 +2,7 @@ import type { ParameterHeader, ResourceLists } from 'mcp-host/routing'
 import { findResource, parameterHeaders } from 'mcp-host/routing'
 import type { Caching, ServerCaching } from './list-caching.ts'
 import { cachingsOf, together } from './list-caching.ts'
+import { ListPages } from './list-pages.ts'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
 import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
@@ -42,9 +43,6 @@ export interface OfferOptions {
 
 export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
-/** So many stand on one page of a list. */
-const PAGE_SIZE = 1_000
-
 /** What some servers together offer under names of their own: one for each mount, until the catalog changes. */
 export class Offer {
   readonly offerings: readonly Offering[]
@@ -54,7 +52,7 @@ export class Offer {
   readonly #cachings = new Map<ListName, readonly ServerCaching[]>()
   #resources: readonly ResourceLists[] | undefined
   /** Pages as JSON: they are asked for far more often than they change. */
-  readonly #pages = new Map<string, string>()
+  readonly #pages = new Map<ListName, ListPages>()
   readonly #headers = new Map<string, readonly ParameterHeader[]>()
   readonly #texts = new Map<ListName, string>()
   readonly #own: ReadonlySet<string>
@@ -191,17 +189,9 @@ export class Offer {
    * no such page.
    */
   page(list: ListName, cursor: string | undefined): string | undefined {
-    const items = this.#lists[list]
-    const start = cursor === undefined ? 0 : startOf(cursor)
-    if (start === undefined || (start > 0 && start >= items.length)) return undefined
-    const key = `${list} ${start}`
-    const known = this.#pages.get(key)
-    if (known !== undefined) return known
-    const end = start + PAGE_SIZE
-    const next = end < items.length ? `,"nextCursor":"${cursorOf(end)}"` : ''
-    const page = `"${list}":${JSON.stringify(items.slice(start, end))}${next}`
-    this.#pages.set(key, page)
-    return page
+    const pages = this.#pages.get(list) ?? new ListPages(list, this.#lists[list])
+    this.#pages.set(list, pages)
+    return pages.page(cursor)
   }
 }
 
@@ -212,18 +202,4 @@ function saysReadOnly({ annotations }: Named): boolean {
 /** The form of a URI that names its server as well. */
 function qualified(server: string, uri: string): string {
   return `mcp://${server}/${encodeURIComponent(uri)}`
-}
-
-function cursorOf(start: number): string {
-  return btoa(`at ${start}`)
-}
-
-function startOf(cursor: string): number | undefined {
-  try {
-    const [, start] = /^at (\d{1,9})$/.exec(atob(cursor)) ?? []
-    const found = Number(start)
-    return found > 0 && found % PAGE_SIZE === 0 ? found : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -128,29 +128,6 @@ describe('what is there', () => {
     })
   })
 
-  test('comes in pages', async () => {
-    const tools = Array.from({ length: 1_500 }, (_, index) => ({ name: `t${index}`, inputSchema }))
-    const many = entry('a', { tools, revision: 2 })
-    const view = {
-      entries: new Map([...entries, [catalogKey(many), many]]),
-      onChange: () => nothing,
-    }
-    const paged = fastify()
-    readBodies(paged)
-    addRestRoutes(paged.withTypeProvider<ZodTypeProvider>(), {
-      catalog: view,
-      mounts: new Mounts(view),
-      passing,
-      upstream: {} as never,
-    })
-    const page = async (payload: object): Promise<{ tools: object[]; nextCursor?: string }> =>
-      (await paged.inject({ method: 'POST', url: '/mcp/tools/list', payload })).json()
-    const { tools: first, nextCursor } = await page({})
-    const second = await page({ cursor: nextCursor })
-    expect([first.length, second.tools.length, second.nextCursor]).toEqual([1_000, 501, undefined])
-    await paged.close()
-  })
-
   test('is asked at its server by its name there, and answers with all that it has', async () => {
     const response = await post('tools/call', { name: 'b__add', arguments: { a: [1] } })
     expect([response.statusCode, response.json()]).toEqual([200, { content: [], 'x-new': 1 }])
