@@ -87,7 +87,7 @@ export const workerSettings = {
   demoContextTokens: setting({
     env: 'DEMO_CONTEXT_TOKENS',
     schema: values.integer(1, 100_000_000),
-    default: '32768',
+    default: '131072',
     describe: 'How many tokens of conversation and answer the demo model takes at most.',
   }),
   demoReplay: setting({

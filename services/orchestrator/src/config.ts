@@ -60,7 +60,7 @@ export const orchestratorSettings = {
     schema: values.integer(0, 100_000),
     default: '100',
     describe:
-      'How many tools a model is offered. Where there are more it is offered a search, and what it has found or called before.',
+      'How many tools a model is offered. Where there are more, or their definitions take more than a quarter of the context, it is offered a search, and what it has found or called before.',
   }),
   toolApproval: setting({
     env: 'TOOL_APPROVAL',

@@ -53,13 +53,13 @@ export function promptTokens(
   tools: readonly OfferedTool[],
   system: string,
 ): number {
-  const offered = tools.map(({ safeName, description, inputSchema }) =>
-    JSON.stringify([safeName, description, inputSchema]),
-  )
-  return [...messages.map(messageTokens), ...[system, ...offered].map(estimateTokens)].reduce(
-    (sum, tokens) => sum + tokens,
-    0,
-  )
+  const parts = [...messages.map(messageTokens), ...tools.map(toolTokens), estimateTokens(system)]
+  return parts.reduce((sum, tokens) => sum + tokens, 0)
+}
+
+/** Size of one tool definition. */
+export function toolTokens({ safeName, description, inputSchema }: OfferedTool): number {
+  return estimateTokens(JSON.stringify([safeName, description, inputSchema]))
 }
 
 export function messageTokens(message: PromptMessage): number {

@@ -1,6 +1,8 @@
 import type { OfferedTool, SessionState } from '@mcp-host/contracts'
 import { ToolIndex } from '@mcp-host/tool-search'
+import { toolTokens } from './estimate-tokens.ts'
 import { callText } from './result-text.ts'
+import { shortenTool } from './shorten-tool.ts'
 
 /** As models call it, and as the log names it. */
 const FIND_NAME = 'find_tools'
@@ -32,24 +34,59 @@ const FIND: OfferedTool = {
   },
 }
 
+/** How many tools a model may be offered, and how many tokens their definitions may take. */
+export interface ToolRoom {
+  readonly maxTools: number
+  readonly maxTokens: number
+}
+
 /**
- * What a model is offered: all, or where that is more than `most`, those that it has found or called in this
- * conversation, and the means to find others.
+ * The tools a model is offered: all if there is room. Otherwise the search, and the tools that were found
+ * or called in this conversation, as many as fit. Nothing where not even the search fits.
  */
 export function toolsToOffer(
   all: readonly OfferedTool[],
   { calls }: Pick<SessionState, 'calls'>,
-  most: number,
+  { maxTools, maxTokens }: ToolRoom,
 ): readonly OfferedTool[] {
-  if (all.length <= most) return all
-  const names = Array.from(calls.values()).flatMap((call) =>
-    call.block.tool === FIND_TOOL && call.block.server === FIND.server
-      ? namesIn(callText(call) ?? '')
-      : [call.block.name],
-  )
-  // The latest count, in the order of the whole list: providers keep what begins the same.
-  const known = new Set(Array.from(new Set(names.toReversed())).slice(0, MAX_FOUND))
-  return [FIND, ...all.filter(({ safeName }) => known.has(safeName))]
+  if (all.length <= maxTools && totalTokens(all) <= maxTokens) return all
+  const room = maxTokens - toolTokens(FIND)
+  if (room < 0) return []
+  const names = Array.from(calls.values())
+    .toReversed()
+    .flatMap((call) =>
+      call.block.tool === FIND_TOOL && call.block.server === FIND.server
+        ? namesIn(callText(call) ?? '')
+        : [call.block.name],
+    )
+  const byName = new Map(all.map((tool) => [tool.safeName, tool]))
+  const known = Array.from(new Set(names), (name) => byName.get(name) ?? []).flat()
+  const chosen = chooseFitting(known.slice(0, MAX_FOUND), room)
+  // In the order of the whole list: providers cache prompts that begin alike.
+  return [FIND, ...all.flatMap(({ safeName }) => chosen.get(safeName) ?? [])]
+}
+
+/** The first tools that fit; if none does, the first that fit with shortened descriptions. */
+function chooseFitting(
+  tools: readonly OfferedTool[],
+  room: number,
+): ReadonlyMap<string, OfferedTool> {
+  for (const candidates of [tools, tools.map(shortenTool)]) {
+    let left = room
+    const chosen = new Map<string, OfferedTool>()
+    for (const tool of candidates) {
+      const tokens = toolTokens(tool)
+      if (tokens > left) continue
+      left -= tokens
+      chosen.set(tool.safeName, tool)
+    }
+    if (chosen.size > 0) return chosen
+  }
+  return new Map()
+}
+
+function totalTokens(tools: readonly OfferedTool[]): number {
+  return tools.reduce((sum, tool) => sum + toolTokens(tool), 0)
 }
 
 /** Answers such a call, in words for the model also when it cannot be answered. */

@@ -450,10 +450,10 @@ test('what tools and instructions take cannot be halved: the conversation is', a
   expect(size(await prepare(true, [tool(1_000)]))).toBeLessThanOrEqual(before / 2)
 })
 
-test('where the tools leave no room the user is told that it is them', async () => {
+test('where instructions and tools leave no room the user is told that it is them', async () => {
   state = fold(...running(0))
   await expect(prepare(false, [tool(3_500)])).rejects.toMatchObject({
-    info: { code: 'exhausted', message: expect.stringContaining('use fewer servers') },
+    info: { code: 'exhausted', message: expect.stringContaining('shorten SYSTEM_PROMPT') },
   })
 })
 

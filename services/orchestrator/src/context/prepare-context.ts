@@ -109,7 +109,7 @@ export async function prepareContext(
       tools,
       systemPrompt,
     )
-  const full = budgetOf(deps, turn.view.state.inputs.get(turn.input)?.model)
+  const full = contextBudget(deps, turn.view.state.inputs.get(turn.input)?.model)
   const whole = tell(turn.view.state, turn.input, limits)
   const estimate = count(whole)
   const scale = providerScale(whole, estimate, full)
@@ -149,7 +149,11 @@ export function needsWholeLog(state: SessionState, input: number): boolean {
   return sinceCheckpoint(state, input).inputs.some((each) => isPruned(state, each))
 }
 
-function budgetOf({ limits, model }: ContextDeps, reference: string | undefined): number {
+/** How many tokens a model is sent at most, tool definitions and system prompt included. */
+export function contextBudget(
+  { limits, model }: Pick<ContextDeps, 'limits' | 'model'>,
+  reference: string | undefined,
+): number {
   const taken = Math.min(MAX_WINDOW, model(reference)?.contextWindow ?? DEFAULT_WINDOW)
   const window = limits.contextTokens ?? taken
   return Math.floor(window - Math.min(MAX_RESERVE, window * RESERVE))
@@ -306,7 +310,7 @@ function cutResults(work: Work, before: Draft): Draft {
     if (maxResultTokens < MIN_RESULT_TOKENS) {
       const message =
         fixed > budget / 2
-          ? 'the tools leave too little room for a conversation with this model; use fewer servers or a model that takes more'
+          ? 'the system prompt and the tools leave too little room for a conversation with this model; shorten SYSTEM_PROMPT or use a model with a larger context window'
           : 'this conversation has become too long for the model; please start a new one'
       throw new TurnFailure({ code: 'exhausted', message })
     }

@@ -116,6 +116,13 @@ export function diesTooOften({ generations }: Turn): boolean {
   return sinceProgress(generations).filter(({ result }) => result === undefined).length > MAX_DEATHS
 }
 
+/** How often the model found the prompt too long since its last complete reply. */
+export function countOverflows({ generations }: Pick<Turn, 'generations'>): number {
+  return sinceProgress(generations).filter(
+    ({ result }) => result?.error?.reason === 'context-overflow',
+  ).length
+}
+
 /** Those that were given up, and the one after them, since one did its work. */
 function sinceProgress(generations: readonly Generation[]): readonly Generation[] {
   const last = generations.findLastIndex(
@@ -139,8 +146,7 @@ function afterFailure(
     ({ result }) => result?.outcome === 'failed',
   )
   if (failure.reason === 'context-overflow') {
-    const overflows = failed.filter(({ result }) => result?.error?.reason === failure.reason)
-    if (overflows.length <= MAX_OVERFLOWS) return { type: 'shrink', generation, withTools }
+    if (countOverflows(turn) <= MAX_OVERFLOWS) return { type: 'shrink', generation, withTools }
   } else if (new BusError(failure.code, failure.message).retryable && failed.length <= llmRetries) {
     const at = generation.endedAt + llmRetryMs * 2 ** Math.max(0, failed.length - 1)
     const again = { voids: generation, reason: failure.message, at }

@@ -1,8 +1,16 @@
-import type { Generation } from '@mcp-host/contracts'
+import type { GenerateRequest, Generation, LogFact, OfferedTool } from '@mcp-host/contracts'
 import { BusError, emptySession, generationId } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { envelope, session } from '../context/__fixtures__/facts.ts'
-import { watchGeneration } from './generation-step.ts'
+import {
+  claim,
+  envelope,
+  fold,
+  input,
+  next,
+  result,
+  session,
+} from '../context/__fixtures__/facts.ts'
+import { requestGeneration, watchGeneration } from './generation-step.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
 
 let waits: number[]
@@ -57,4 +65,63 @@ test('one whose worker fell silent is asked for, and dead when nobody answers tw
 test('one that was never heard of is given the time to be', async () => {
   expect(await watch()).toBe('dead')
   expect([waits, pings]).toEqual([[1_000], 2])
+})
+
+/** 60 tools of some 300 tokens each. */
+const tools = Array.from({ length: 60 }, (_, index): OfferedTool => ({
+  safeName: `t${index}`,
+  server: 's',
+  tool: `t${index}`,
+  description: 'word '.repeat(300),
+  inputSchema: { type: 'object' },
+}))
+
+/** What a worker is asked for after these facts. */
+async function request(contextTokens: number, ...facts: LogFact[]): Promise<GenerateRequest> {
+  const asked: GenerateRequest[] = []
+  const deps = {
+    bus: { call: async (_contract: unknown, _params: unknown, sent: never) => asked.push(sent) },
+    logger: { info: () => undefined, warn: () => undefined },
+    tools: { offered: async () => tools },
+    model: () => undefined,
+    limits: { contextTokens, maxOfferedTools: 100, maxResultTokens: 1_000 },
+    systemPrompt: '',
+  } as unknown as TurnDeps
+  const never = new AbortController().signal
+  const ends = { cancelled: never, leaving: never, over: never }
+  const view = { state: fold(...facts) }
+  const turn = { session, input: 1, envelope, view, ...ends } as unknown as ClaimedTurn
+  await requestGeneration(deps, turn, generation.id, true)
+  return asked[0]!
+}
+
+const asks = (text: string): LogFact[] => [input('m', text), claim(1, 1)]
+const names = ({ tools: offered }: GenerateRequest): string[] =>
+  offered.map(({ safeName }) => safeName)
+
+test('sixty tools that leave no room for the conversation are replaced by a search', async () => {
+  vi.useRealTimers()
+  const sent = await request(16_000, ...asks('hello'))
+  expect(sent.messages).toEqual([{ role: 'user', text: 'hello' }])
+  expect(names(sent)).toEqual(['find_tools'])
+})
+
+test('a message that leaves no room for tools is sent without them', async () => {
+  vi.useRealTimers()
+  const long = 'word '.repeat(700)
+  const sent = await request(1_000, ...asks(long))
+  expect(sent.messages).toEqual([{ role: 'user', text: long }])
+  expect(names(sent)).toEqual([])
+})
+
+test('a model that finds the prompt too long again and again is offered no tools', async () => {
+  vi.useRealTimers()
+  const error = { code: 'invalid', message: 'too long', reason: 'context-overflow' } as const
+  const overflow = (seq: number): LogFact[] => [
+    result(seq, [], { outcome: 'failed', error }),
+    next(1, seq + 1, seq, 'too long'),
+  ]
+  const begin = asks('hello')
+  expect(names(await request(16_000, ...begin, ...overflow(1)))).toEqual(['find_tools'])
+  expect(names(await request(16_000, ...begin, ...overflow(1), ...overflow(2)))).toEqual([])
 })

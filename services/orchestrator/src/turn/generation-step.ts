@@ -6,9 +6,10 @@ import {
   generationControl,
   generationId,
 } from '@mcp-host/contracts'
-import { needsWholeLog, prepareContext } from '../context/prepare-context.ts'
+import { contextBudget, needsWholeLog, prepareContext } from '../context/prepare-context.ts'
 import { toolsToOffer } from '../context/found-tools.ts'
 import { resultTools } from '../context/result-tools.ts'
+import { countOverflows } from './decide.ts'
 import { pause } from './pause.ts'
 import { probe } from './probe.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
@@ -23,6 +24,8 @@ const ACCEPT_TIMEOUT_MS = 2_000
 const QUIET_MS = 1_000
 /** Longer prompts go through the object store. */
 const MAX_INLINE_BYTES = 512 * 1024
+/** Part of the context budget for tool definitions, by how often the model found the prompt too long. */
+const TOOL_SHARES: readonly number[] = [0.25, 0.125]
 
 /** The id a generation gets that is started by the next append. */
 export function nextGeneration({
@@ -128,9 +131,28 @@ async function prepare(
   const { view, input } = turn
   if (needsWholeLog(view.state, input)) await view.readWhole()
   const all = withTools ? await deps.tools.offered() : []
-  const offered = toolsToOffer(all, view.state, deps.limits.maxOfferedTools)
-  const messages = await prepareContext(deps, turn, offered, { force })
-  return { messages, tools: [...offered, ...(withTools ? resultTools(messages) : [])] }
+  const maxTokens = toolTokenLimit(deps, turn)
+  const offered =
+    maxTokens === 0
+      ? []
+      : toolsToOffer(all, view.state, { maxTools: deps.limits.maxOfferedTools, maxTokens })
+  try {
+    const messages = await prepareContext(deps, turn, offered, { force })
+    const own = withTools && maxTokens > 0 ? resultTools(messages) : []
+    return { messages, tools: [...offered, ...own] }
+  } catch (error) {
+    // A conversation must not end because of its tools.
+    if (!(error instanceof TurnFailure) || offered.length === 0) throw error
+    return { messages: await prepareContext(deps, turn, [], { force }), tools: [] }
+  }
+}
+
+/** A quarter of what the model is sent; less each time the model found that too long. */
+function toolTokenLimit(deps: TurnDeps, { view, input }: ClaimedTurn): number {
+  const { inputs, turns } = view.state
+  const overflows = countOverflows(turns.get(input) ?? { generations: [] })
+  const share = TOOL_SHARES[overflows] ?? 0
+  return Math.floor(share * contextBudget(deps, inputs.get(input)?.model))
 }
 
 async function toSend(

@@ -41,7 +41,7 @@ export interface Limits {
   readonly contextTokens?: number
   /** How much of one tool result models are sent. */
   readonly maxResultTokens: number
-  /** Of more tools models are offered those that they have found. */
+  /** Models are offered a search, and the tools they have found, where there are more than this. */
   readonly maxOfferedTools: number
   readonly approvalTimeoutMs: number
 }

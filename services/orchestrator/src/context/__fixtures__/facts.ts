@@ -53,7 +53,12 @@ export const claim = (turn: number, generation?: number): LogFact => ({
     ...(generation === undefined ? {} : { generation: gen(generation) }),
   },
 })
-export const next = (turn: number, generation: number, voids?: number): LogFact => ({
+export const next = (
+  turn: number,
+  generation: number,
+  voids?: number,
+  reason?: string,
+): LogFact => ({
   kind: 'turn',
   fact: {
     ...base,
@@ -61,6 +66,7 @@ export const next = (turn: number, generation: number, voids?: number): LogFact 
     turn,
     generation: gen(generation),
     ...(voids === undefined ? {} : { voids: gen(voids) }),
+    ...(reason === undefined ? {} : { reason }),
   },
 })
 export const done = (turn: number, outcome: TurnOutcome = 'completed'): LogFact => ({
@@ -88,7 +94,11 @@ export const compacted = (
 export const result = (
   generation: number,
   content: ContentBlock[],
-  { outcome = 'completed', usage }: Pick<Partial<GenerationResult>, 'outcome' | 'usage'> = {},
+  {
+    outcome = 'completed',
+    usage,
+    error,
+  }: Pick<Partial<GenerationResult>, 'outcome' | 'usage' | 'error'> = {},
 ): LogFact => ({
   kind: 'generation',
   fact: {
@@ -98,6 +108,7 @@ export const result = (
     provider: 'demo',
     model: 'm',
     ...(usage === undefined ? {} : { usage }),
+    ...(error === undefined ? {} : { error }),
   },
 })
 export const finished = (
