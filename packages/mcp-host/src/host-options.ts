@@ -9,7 +9,8 @@ import type { StartPolicy } from './server/server-group.ts'
 export interface MCPHostOptions {
   /**
    * Where `${NAME}` in the configuration comes from, mostly `process.env`. Servers see only a safe
-   * part of it (`PATH`, `HOME`, language, time zone) besides what is configured for them.
+   * part of it (`PATH`, `HOME`, language, time zone, proxies, package managers' settings) besides what is
+   * configured for them.
    */
   readonly env: Environment
   /** Default: silent. */

@@ -88,7 +88,7 @@ const StdioEntry = z.strictObject({
   args: explained(texts.exactOptional(), 'The arguments of the program.', ['server.js']),
   env: explained(
     variables.exactOptional(),
-    'Environment variables of the program, beside PATH, HOME and the like.',
+    'Environment variables of the program, beside PATH, HOME, proxies and the like.',
     { PORT: '8080' },
   ),
   envFile: explained(

@@ -1,4 +1,5 @@
 import type { Environment } from '../environment.ts'
+import { isForFetching } from './fetch-environment.ts'
 
 /** What a program needs to find its files, its user and its language; nothing that is a secret. */
 const SAFE_NAMES: ReadonlySet<string> = new Set([
@@ -36,7 +37,10 @@ const SAFE_NAMES_WINDOWS: ReadonlySet<string> = new Set([
   'WINDIR',
 ])
 
-/** The environment of a child: the safe part of ours, then what is configured for it, no more. */
+/**
+ * The environment of a child: the safe part of ours, what it needs to fetch programs, then what is configured
+ * for it, no more.
+ */
 export function childEnvironment(
   parent: Environment,
   configured: Readonly<Record<string, string>>,
@@ -46,10 +50,15 @@ export function childEnvironment(
   const toKey = (name: string): string => (isWindows ? name.toUpperCase() : name)
   const safe = isWindows ? SAFE_NAMES_WINDOWS : SAFE_NAMES
   const own = new Set(Object.keys(configured).map(toKey))
+  const ownUpper = new Set(Object.keys(configured).map((name) => name.toUpperCase()))
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(parent)) {
     // Where names have no case, one left beside a configured one could win over it.
-    if (value === undefined || !safe.has(toKey(name)) || own.has(toKey(name))) continue
+    if (value === undefined || own.has(toKey(name))) continue
+    if (!safe.has(toKey(name))) {
+      // `https_proxy` and `HTTPS_PROXY` are one setting, whichever of them is configured.
+      if (!isForFetching(name, value) || ownUpper.has(name.toUpperCase())) continue
+    }
     // A value that starts so is a shell function, which old shells would run.
     if (!value.startsWith('()')) env[name] = value
   }
