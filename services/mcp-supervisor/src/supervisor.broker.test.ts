@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Bus } from '@mcp-host/bus'
 import { newEnvelope, supervisorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
+import { createLogger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
@@ -26,9 +27,8 @@ afterEach(() => stack.disposeAsync())
 const write = (config: object) => writeFile(mcpJsonPath, JSON.stringify(config))
 
 function start(on: Bus = bus): Promise<Service> {
-  const quiet = (): void => undefined
-  const logger = { info: quiet, warn: quiet, error: quiet }
-  // Of the logger it uses no more than this, and nothing of how services are watched.
+  const logger = createLogger('mcp-supervisor', 'silent')
+  // It uses nothing of how services are watched.
   const deps = { bus: on, logger, metrics: new Registry() } as unknown as ServiceDeps
   const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000 }
   return createSupervisor(deps, { mcpJsonPath, maxSessionProcesses: 1, ...times }, {})
@@ -54,6 +54,21 @@ test('a server with the name of a built-in one is refused at a reload', async ()
     code: 'invalid',
     message: expect.stringContaining('files: is a reserved server name'),
   })
+})
+
+test('a server written as in the README is started again after a crash', async () => {
+  const script = join(import.meta.dirname, '../test/fixtures/holding-server.ts')
+  await write({ servers: { it: { command: process.execPath, args: [script] } } })
+  stack.use(await start())
+  const { entries } = await bus.catalog.watch()
+  const readyPid = (): Promise<number> =>
+    eventually(() => {
+      const entry = entries.get(`server.it.${bus.id}`)
+      return entry?.kind === 'server' && entry.state === 'ready' ? entry.pid : undefined
+    })
+  const before = await readyPid()
+  process.kill(before, 'SIGKILL')
+  await eventually(async () => (await readyPid()) !== before)
 })
 
 /** The bus, on which something happens at a step of the start. */

@@ -21,6 +21,7 @@ import type { HostAnswers } from './placement/placed-server.ts'
 import { Placement } from './placement/placement.ts'
 import { SessionPlaces } from './placement/session-places.ts'
 import { CatalogPublisher } from './publish-catalog.ts'
+import { withRestarts } from './with-restarts.ts'
 
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
 export async function createSupervisor(
@@ -50,8 +51,8 @@ export async function createSupervisor(
       logger.warn({ component: 'supervisor', action: 'watch', err }, 'reload by SIGHUP instead'),
     ),
   )
-  const load = (): Promise<McpConfig> =>
-    loadMcpConfig(mcpJsonPath, env, { reservedNames: RESERVED_SERVER_NAMES })
+  const load = async (): Promise<McpConfig> =>
+    withRestarts(await loadMcpConfig(mcpJsonPath, env, { reservedNames: RESERVED_SERVER_NAMES }))
   const mcpConfig = await load()
   const guardian = stack.use(new Guardian())
   const calls = new RunningCalls()
