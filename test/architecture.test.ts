@@ -17,7 +17,7 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/contracts': { own: [], outside: ['zod'] },
   '@mcp-host/bus': { own: ['@mcp-host/contracts'], outside: ['@nats-io/*', 'zod'] },
   '@mcp-host/service': {
-    own: ['@mcp-host/contracts', '@mcp-host/bus'],
+    own: ['@mcp-host/contracts', '@mcp-host/bus', 'mcp-host'],
     outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'zod'],
   },
   '@mcp-host/tool-search': { own: [], outside: ['minisearch'] },

@@ -38,6 +38,11 @@ export interface MCPHostOptions {
    * for.
    */
   readonly clientCapabilities?: ClientCapabilities
+  /**
+   * Reload when the file given to `initialize` changes; default `false`. The outcome comes as an
+   * event, `reload` or `reload-failed`.
+   */
+  readonly watch?: boolean
   /** Shared by several hosts of one process; default: one of its own, disposed with the host. */
   readonly guardian?: Guardian
 }
@@ -67,6 +72,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     maxToolTimeoutMs: 600_000,
     stopGraceMs: 10_000,
     maxConcurrentCalls: 128,
+    watch: false,
     clientInfo: CLIENT_INFO,
     ...(Object.fromEntries(given) as typeof options),
   }

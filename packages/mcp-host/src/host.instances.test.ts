@@ -97,7 +97,7 @@ describe('instances', () => {
     )
     const pids = each?.flatMap((one) => one.pid ?? []) ?? []
     expect(new Set(pids.filter(isAlive)).size).toBe(3)
-    expect(stage.host.getTools()).toHaveLength(1)
+    expect(stage.host.getServers()).toHaveLength(1)
     expect(stage.host.getMetrics().servers['it']?.tools['who']).toMatchObject({ success: 7 })
   })
 

@@ -111,7 +111,7 @@ describe('the order of starts', () => {
       b: meeting(workspace),
       c: meeting(workspace),
     }))
-    expect(stage.host.getTools().map(({ state }) => state)).toEqual(['ready', 'ready', 'ready'])
+    expect(stage.host.getServers().map(({ state }) => state)).toEqual(['ready', 'ready', 'ready'])
   })
 
   test('makes what a server needs a reason not to start it', async () => {
@@ -221,7 +221,7 @@ describe('a server whose dependency is not ready', () => {
     await host.reload({
       servers: { base: lives(workspace, 'base'), top, other: { ...other, timeoutMs: 1000 } },
     })
-    await eventually(() => host.getTools().every(({ state }) => state === 'ready'))
+    await eventually(() => host.getServers().every(({ state }) => state === 'ready'))
     expect(await stage.say('top.say')).toBe('top 1')
     expect(await stage.say('other.say')).toBe('other 1')
     // Not also the one that it replaces.
@@ -242,7 +242,7 @@ describe('a server whose dependency is not ready', () => {
     await eventually(() => workspace.processes().length > 0)
     await host.shutdown()
     await failed
-    expect(host.getTools().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
+    expect(host.getServers().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
     expect(await workspace.lines('log')).toEqual([])
   })
 })
@@ -308,7 +308,7 @@ test('a host whose configuration was faulty may be given a better one', async ()
     code: 'configuration',
   })
   await host.initialize({ servers: { it: workspace.fixture('named', 'a') } })
-  expect(host.getTools()).toMatchObject([{ name: 'it', state: 'ready' }])
+  expect(host.getServers()).toMatchObject([{ name: 'it', state: 'ready' }])
   await expect(host.initialize({ servers: {} })).rejects.toThrow('initialized already')
 })
 

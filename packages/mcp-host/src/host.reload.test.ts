@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { eventually } from '../test/eventually.ts'
 import { HostStage } from '../test/host-stage.ts'
 import { textOf } from '../test/text-of.ts'
-import type { ServerConfig, StdioServerConfig } from './index.ts'
+import type { HostEvent, ServerConfig, StdioServerConfig } from './index.ts'
 
 type Servers = Record<string, ServerConfig>
 
@@ -40,7 +40,7 @@ describe('a reload', () => {
       changed: ['other'],
       unchanged: ['same'],
     })
-    expect(stage.host.getTools().map(({ name, state }) => [name, state])).toEqual([
+    expect(stage.host.getServers().map(({ name, state }) => [name, state])).toEqual([
       ['other', 'ready'],
       ['fresh', 'ready'],
       ['same', 'ready'],
@@ -92,7 +92,7 @@ describe('a reload', () => {
     })
     const file = await stage.workspace.write('bad.json', '{ "servers": { "a": {')
     await expect(stage.host.reload(file)).rejects.toMatchObject({ code: 'configuration' })
-    expect(stage.host.getTools()).toMatchObject([{ name: 'a', pid, state: 'ready' }])
+    expect(stage.host.getServers()).toMatchObject([{ name: 'a', pid, state: 'ready' }])
     expect(await stage.say('a.a')).toBe('a')
   })
 
@@ -143,7 +143,7 @@ describe('a reload', () => {
     const held = hold(stage)
     await eventually(async () => (await stage.workspace.lines('log')).includes('hold'))
     expect(await stage.host.reload({ servers: {} })).toMatchObject({ removed: ['it'] })
-    expect(stage.host.getTools()).toEqual([])
+    expect(stage.host.getServers()).toEqual([])
     await expect(stage.host.callTool({ server: 'it', tool: 'say' })).rejects.toThrow(
       'no server "it"',
     )
@@ -193,7 +193,7 @@ describe('a reload', () => {
     })
     const lines = await stage.workspace.lines('log')
     expect(lines.indexOf('top starts')).toBeGreaterThan(lines.indexOf('base is listed'))
-    expect(stage.host.getTools().map(({ state }) => state)).toEqual(['ready', 'ready'])
+    expect(stage.host.getServers().map(({ state }) => state)).toEqual(['ready', 'ready'])
   })
 
   test('with a server that cannot start succeeds, and that one is unavailable', async () => {
@@ -230,7 +230,7 @@ describe('a reload', () => {
       { added: ['c'], removed: ['a'], unchanged: ['b'] },
       { removed: ['b'], unchanged: ['c'] },
     ])
-    expect(stage.host.getTools().map(({ name }) => name)).toEqual(['c'])
+    expect(stage.host.getServers().map(({ name }) => name)).toEqual(['c'])
     await eventually(() => stage.workspace.processes().length === 1)
   })
 
@@ -262,7 +262,7 @@ describe('a reload', () => {
     await stage.host.shutdown()
     expect(await reloading).toMatchObject({ added: ['added'], changed: ['it'] })
     expect(stage.workspace.processes()).toEqual([])
-    expect(stage.host.getTools().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
+    expect(stage.host.getServers().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
     await expect(stage.host.reload({ servers: {} })).rejects.toThrow('the host is shut down')
   })
 
@@ -272,5 +272,35 @@ describe('a reload', () => {
     expect(Object.keys(stage.host.getMetrics().servers)).toEqual(['it'])
     await stage.host.reload({ servers: {} })
     expect(stage.host.getMetrics().servers).toEqual({})
+  })
+})
+
+describe('a watched file', () => {
+  const write = (stage: HostStage, ...tools: string[]): Promise<string> =>
+    stage.workspace.write('mcp.json', { servers: { it: named(stage, ...tools) } })
+
+  test('is reloaded when it changes, and the event says what became of the servers', async () => {
+    const stage = await HostStage.open({ watch: true })
+    const events: HostEvent[] = []
+    stage.host.on('reload', (event) => events.push(event))
+    stage.host.on('reload-failed', (event) => events.push(event))
+    await stage.host.initialize(await write(stage, 'a'))
+    await write(stage, 'b')
+    await eventually(() => events.length === 1)
+    expect(events[0]).toEqual({
+      type: 'reload',
+      report: { added: [], removed: [], changed: ['it'], unchanged: [] },
+    })
+    expect(await stage.say('it.b')).toBe('b')
+
+    await stage.workspace.write('mcp.json', '{')
+    await eventually(() => events.length === 2)
+    expect(events[1]).toMatchObject({ type: 'reload-failed', error: { code: 'configuration' } })
+    expect(await stage.say('it.b')).toBe('b')
+
+    await stage.host.reload(await stage.workspace.write('other.json', { servers: {} }))
+    await stage.workspace.write('other.json', { servers: { it: named(stage, 'c') } })
+    await eventually(() => events.length === 3)
+    expect(await stage.say('it.c')).toBe('c')
   })
 })

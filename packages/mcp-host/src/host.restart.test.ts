@@ -232,7 +232,7 @@ describe('a restart by hand', () => {
       it: stage.workspace.fixture('lives', stage.workspace.path('log'), 'it'),
     }
     const starting = stage.host.initialize({ servers })
-    await eventually(() => stage.host.getTools().length > 0)
+    await eventually(() => stage.host.getServers().length > 0)
     await stage.host.restart('it')
     expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
     await starting

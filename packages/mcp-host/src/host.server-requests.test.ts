@@ -6,6 +6,7 @@ import { textOf } from '../test/text-of.ts'
 import type {
   ServerRequest,
   ServerRequestCallback,
+  ServerRequestHandlers,
   ServerRequestKind,
   StdioServerConfig,
 } from './index.ts'
@@ -254,6 +255,55 @@ describe('a server is told', () => {
     expect(JSON.parse(await stage.say('it.told'))).toMatchObject({
       clientInfo: { name: 'my-app', version: '9.9.9' },
     })
+  })
+})
+
+describe('a host with handlers', () => {
+  const open = async (handlers: ServerRequestHandlers): Promise<HostStage> => {
+    const stage = await HostStage.open()
+    stage.host.registerCallback(handlers)
+    await stage.host.initialize({ servers: { it: stage.workspace.fixture('asking') } })
+    return stage
+  }
+  const ask = async (stage: HostStage, method: string, params = {}): Promise<unknown> =>
+    JSON.parse(await stage.say('it.ask', { method, params }))
+
+  test('tells servers that they may ask what has a handler, and gives it the request', async () => {
+    const messages: string[] = []
+    const stage = await open({
+      sampling: ({ params }) => {
+        messages.push(`sampling ${params.maxTokens}`)
+        return { role: 'assistant', model: 'm', content: { type: 'text', text: 'serendipity' } }
+      },
+      log: ({ level }) => void messages.push(level),
+    })
+    expect(JSON.parse(await stage.say('it.told'))).toMatchObject({ capabilities: { sampling: {} } })
+    expect(await ask(stage, 'sampling/createMessage', sampling)).toEqual({ result: thought })
+    expect(await ask(stage, 'elicitation/create', form)).toMatchObject({ error: { code: -32_601 } })
+    await stage.say('it.log', { level: 'info', data: 1 })
+    expect(messages).toEqual(['sampling 10', 'info'])
+  })
+
+  test('declines a request whose handler returns undefined', async () => {
+    const stage = await open({
+      sampling: () => undefined,
+      elicitation: async () => undefined,
+      roots: () => undefined,
+    })
+    expect(await ask(stage, 'elicitation/create', form)).toEqual({ result: { action: 'decline' } })
+    expect(await ask(stage, 'roots/list')).toEqual({ result: { roots: [] } })
+    expect(await ask(stage, 'sampling/createMessage', sampling)).toMatchObject({
+      error: { code: -1, message: expect.stringContaining('declined') },
+    })
+  })
+
+  test('has answers of the type that the kind of request asks for', () => {
+    const handlers: ServerRequestHandlers = {
+      // @ts-expect-error An answer to the user's question is none to a question for a model.
+      sampling: () => ({ action: 'decline' }),
+      roots: () => ({ roots: [{ uri: 'file:///a' }] }),
+    }
+    expect(handlers).toBeDefined()
   })
 })
 

@@ -41,16 +41,33 @@ async function start(
 }
 
 const find = (name: string): ServerSnapshot | undefined =>
-  host.getTools().find((server) => server.name === name)
+  host.getServers().find((server) => server.name === name)
 const toolNames = (name: string) => find(name)?.tools.map((tool) => tool.name)
 
 describe('a started host', () => {
+  test('has one list of the tools of all ready servers, each of which can be called', async () => {
+    const tools = { allow: ['x', 'y'] }
+    await start({
+      a: { ...workspace.fixture('named', 'x', 'y'), tools },
+      b: { ...workspace.fixture('named', 'x'), tools },
+    })
+    expect(host.getTools()).toEqual([
+      { name: 'a.x', server: 'a', tool: 'x', inputSchema: { type: 'object' } },
+      { name: 'a.y', server: 'a', tool: 'y', inputSchema: { type: 'object' } },
+      { name: 'b.x', server: 'b', tool: 'x', inputSchema: { type: 'object' } },
+    ])
+    for (const tool of host.getTools()) {
+      expect(textOf(await host.callTool(tool))).toBe(tool.tool)
+      expect(textOf(await host.callTool(tool.name))).toBe(tool.tool)
+    }
+  })
+
   test('lists each server with its tools as received, from a file', async () => {
     create()
     const { command, args } = workspace.fixture('echo')
     const servers = { echo: { command, args }, other: { command, args } }
     await host.initialize(await workspace.write('mcp.json', { servers }))
-    expect(host.getTools().map(({ name }) => name)).toEqual(['echo', 'other'])
+    expect(host.getServers().map(({ name }) => name)).toEqual(['echo', 'other'])
     expect(find('echo')).toMatchObject({
       state: 'ready',
       serverInfo: { name: 'fixture', version: '1.2.3' },
@@ -354,7 +371,7 @@ describe('a start that fails', () => {
       message: 'the server "bad" cannot start: the command "no-such-command" was not found on PATH',
     })
     expect(workspace.processes()).toEqual([])
-    expect(host.getTools().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
+    expect(host.getServers().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
   })
 
   test('costs only that server under the policy "best-effort"', async () => {
@@ -383,7 +400,7 @@ describe('a start that fails', () => {
     const servers = { good: { command, args }, bad: {} }
     const file = await workspace.write('mcp.json', { servers })
     await expect(host.initialize(file)).rejects.toMatchObject({ code: 'configuration' })
-    expect(host.getTools()).toEqual([])
+    expect(host.getServers()).toEqual([])
     create()
     await expect(
       host.initialize({ servers: { 'a.b': workspace.fixture('named') } }),

@@ -9,8 +9,7 @@ import type {
 } from '@modelcontextprotocol/client'
 
 import { TtlCache } from './cache/ttl-cache.ts'
-import { checkConfig } from './config/check-config.ts'
-import { loadMcpConfig } from './config/load-mcp-config.ts'
+import { ConfigSource } from './config/config-source.ts'
 import type { McpConfig, ServerConfig } from './config/mcp-config.ts'
 import { ConfigurationError } from './errors/configuration-error.ts'
 import { ServerUnavailableError } from './errors/server-unavailable-error.ts'
@@ -19,6 +18,7 @@ import { EventChannel, type EventOfType } from './events/event-channel.ts'
 import type { HostEvent } from './events/host-event.ts'
 import { LatestByKey } from './events/latest-by-key.ts'
 import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-options.ts'
+import type { HostTool } from './inventory/tool.ts'
 import { type HostMetrics, MetricsRegistry } from './metrics/host-metrics.ts'
 import { Guardian } from './process/guardian.ts'
 import type {
@@ -27,7 +27,13 @@ import type {
   ForwardOptions,
   RequestOptions,
 } from './requests/options.ts'
-import type { ServerRequestCallback, ServerRequestKind } from './requests/server-request.ts'
+import {
+  callbackOf,
+  handledKinds,
+  type ServerRequestCallback,
+  type ServerRequestHandlers,
+  type ServerRequestKind,
+} from './requests/server-request.ts'
 import type { ResourceIdentity } from './routing/find-resource.ts'
 import type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
 import { Router } from './routing/router.ts'
@@ -69,13 +75,13 @@ export class MCPHost implements AsyncDisposable {
   readonly #cache: TtlCache<object> | undefined
   readonly #metrics = new MetricsRegistry()
   readonly #group: ServerGroup
+  readonly #source: ConfigSource
   readonly #router = new Router(() => this.#group.members.map(({ server }) => server))
   readonly #events: EventChannel<HostEvent>
   readonly #readers = new Set<LatestByKey<ServerSnapshot>>()
   readonly #abortable = new SlotMap<Abortable>()
   #callback: ServerRequestCallback = () => undefined
   #answered: ReadonlySet<ServerRequestKind> = new Set()
-  #configPath: string | undefined
   #initialized: Promise<void> | undefined
   #stopped: Promise<void> | undefined
   #isShutDown = false
@@ -89,7 +95,9 @@ export class MCPHost implements AsyncDisposable {
       const { ttlMs = 300_000, maxEntries = 1000 } = cache
       this.#cache = new TtlCache({ ttlMs, maxEntries })
     }
-    const { logger, maxToolTimeoutMs } = this.#options
+    const { env, logger, maxToolTimeoutMs, watch } = this.#options
+    const onChange = watch ? (): void => void this.#reloadUnasked() : undefined
+    this.#source = new ConfigSource({ env, logger, onChange })
     this.#events = new EventChannel({
       onListenerError: (error) => logger.error({ err: error }, 'a listener failed'),
     })
@@ -103,18 +111,23 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * Who answers what servers ask for; `kinds` (default: all) is what they are told that they may
-   * ask. Throws when the host is initialized already: servers are told once, when they start.
+   * Registers handlers for what servers ask: sampling, elicitation, roots, log messages. Servers
+   * are told that they may ask what has a handler, and no more. A handler that returns `undefined`
+   * declines. Throws when the host is initialized already: servers are told once, when they start.
    */
+  registerCallback(handlers: ServerRequestHandlers): void
+  /** The same with one function for all kinds, or for those listed. */
+  registerCallback(callback: ServerRequestCallback, kinds?: readonly ServerRequestKind[]): void
   registerCallback(
-    callback: ServerRequestCallback,
+    handlers: ServerRequestHandlers | ServerRequestCallback,
     kinds: readonly ServerRequestKind[] = ['sampling', 'elicitation', 'roots', 'log'],
   ): void {
     if (this.#initialized !== undefined) {
       throw new Error('register the callback before you initialize the host')
     }
-    this.#callback = callback
-    this.#answered = new Set(kinds)
+    const isFunction = typeof handlers === 'function'
+    this.#callback = isFunction ? handlers : callbackOf(handlers)
+    this.#answered = new Set(isFunction ? kinds : handledKinds(handlers))
   }
 
   /**
@@ -140,17 +153,13 @@ export class MCPHost implements AsyncDisposable {
    * `ConfigurationError`, and then nothing has changed. A server that cannot start is unavailable
    * and no error of the reload.
    */
-  async reload(config: string | McpConfig | undefined = this.#configPath): Promise<ReloadReport> {
+  async reload(config?: string | McpConfig): Promise<ReloadReport> {
     if (this.#initialized === undefined) throw new Error('initialize the host before a reload')
-    if (config === undefined)
-      throw new Error('there is no file to read again: give a configuration')
-    const { env } = this.#options
-    const loaded = typeof config === 'string' ? await loadMcpConfig(config, env) : config
-    checkConfig(loaded)
+    const next = await this.#source.read(config)
     // A start under way comes first; its failure goes to whoever started.
     await this.#initialized.catch(() => undefined)
-    const report = await this.#group.reload(structuredClone(loaded))
-    if (typeof config === 'string') this.#configPath = config
+    const report = await this.#group.reload(next)
+    this.#source.follow(config)
     for (const name of report.removed) this.#metrics.forget(name)
     return report
   }
@@ -165,8 +174,23 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /** Every configured server with its lists, in the order of the configuration. */
-  getTools(): readonly ServerSnapshot[] {
+  getServers(): readonly ServerSnapshot[] {
     return this.#group.members.map(({ server }) => server.snapshot())
+  }
+
+  /**
+   * The tools of all ready servers, in the order of the configuration. Each can be given to
+   * `callTool`, as can its `name`, which is `{server}.{tool}`.
+   */
+  getTools(): readonly HostTool[] {
+    return this.getServers().flatMap(({ name: server, tools }) =>
+      tools.map((tool) => ({
+        ...tool,
+        name: `${server}.${tool.name}`,
+        server,
+        tool: tool.name,
+      })),
+    )
   }
 
   /** Counts and latencies since the start, per server and tool. */
@@ -360,13 +384,13 @@ export class MCPHost implements AsyncDisposable {
   }
 
   async #initialize(config: string | McpConfig): Promise<void> {
-    const { env } = this.#options
-    const loaded = typeof config === 'string' ? await loadMcpConfig(config, env) : config
-    checkConfig(loaded)
-    if (typeof config === 'string') this.#configPath = config
+    // Watched before it is read, so that no change is missed.
+    this.#source.follow(config)
+    const reading = this.#source.read(config)
+    const read = reading instanceof Promise ? await reading : reading
     if (this.#stopped !== undefined) throw new Error('the host is shut down')
     try {
-      await this.#group.start(structuredClone(loaded), this.#options.startPolicy)
+      await this.#group.start(read, this.#options.startPolicy)
     } catch (error) {
       await this.shutdown()
       throw error
@@ -374,11 +398,26 @@ export class MCPHost implements AsyncDisposable {
   }
 
   async #shutdown(): Promise<void> {
+    this.#source[Symbol.dispose]()
     await this.#group.stop()
     if (this.#ownsGuardian) await this.#guardian[Symbol.asyncDispose]()
     this.#isShutDown = true
     for (const reader of this.#readers) reader.close()
     this.#events.close()
+  }
+
+  /** The watched file has changed. */
+  async #reloadUnasked(): Promise<void> {
+    if (this.#initialized === undefined) return
+    try {
+      const report = await this.reload()
+      this.#events.emit({ type: 'reload', report })
+    } catch (error) {
+      // Anything else is the end of the host, which is told by itself.
+      if (!(error instanceof ConfigurationError)) return
+      this.#options.logger.error({ err: error }, 'the changed configuration is faulty')
+      this.#events.emit({ type: 'reload-failed', error })
+    }
   }
 
   #create(name: string, config: ServerConfig): Member {

@@ -49,7 +49,7 @@ export type { CacheOptions, MCPHostOptions } from './host-options.ts'
 export type { ListName } from './inventory/inventory.ts'
 export type { ListCaching } from './inventory/list-caching.ts'
 export type { Prompt, Resource, ResourceTemplate } from './inventory/listed.ts'
-export type { Tool } from './inventory/tool.ts'
+export type { HostTool, Tool } from './inventory/tool.ts'
 export type { Logger } from './logger.ts'
 export type { CallMetrics, CallOutcome } from './metrics/call-meter.ts'
 export type { LatencyBucket } from './metrics/latency-histogram.ts'
@@ -65,6 +65,7 @@ export type {
   CausingCall,
   ServerRequest,
   ServerRequestCallback,
+  ServerRequestHandlers,
   ServerRequestKind,
 } from './requests/server-request.ts'
 export type { ResourceIdentity } from './routing/find-resource.ts'

@@ -134,7 +134,7 @@ test('brave search and filesystem start, list their tools with parameters and ty
     },
   })
   await host.initialize(file)
-  const servers = host.getTools()
+  const servers = host.getServers()
   const pids = servers.map(({ pid }) => pid)
   await host.shutdown()
 
@@ -144,7 +144,7 @@ test('brave search and filesystem start, list their tools with parameters and ty
   ])
   expect(Object.fromEntries(listed)).toEqual(expected)
   expect(servers.map(({ state }) => state)).toEqual(['ready', 'ready'])
-  expect(host.getTools().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
+  expect(host.getServers().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
   expect(pids.filter((pid) => pid === undefined || isAlive(pid))).toEqual([])
   expect(troubles).toEqual([])
 }, 30_000)

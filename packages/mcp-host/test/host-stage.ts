@@ -61,7 +61,7 @@ export class HostStage {
   }
 
   find(name: string): ServerSnapshot {
-    const found = this.host.getTools().find((server) => server.name === name)
+    const found = this.host.getServers().find((server) => server.name === name)
     if (found === undefined) throw new Error(`there is no server "${name}"`)
     return found
   }

@@ -29,9 +29,12 @@ vi.setConfig({ testTimeout: 2 * TIMEOUT_MS, hookTimeout: 2 * TIMEOUT_MS })
 /** Compiles only if the types of both entries are really there, and not `any`. */
 const TYPED = `
 import { type CallToolOptions, MCPHost } from 'mcp-host'
+import { toAiSdkTools } from 'mcp-host/ai-sdk'
 import { spawnGuarded, type SpawnOptions } from 'mcp-host/process'
+import { safeToolNames } from 'mcp-host/tool-names'
 
-export const entries = { MCPHost, spawnGuarded }
+export const entries = { MCPHost, spawnGuarded, safeToolNames }
+export const tools = toAiSdkTools(new MCPHost({ env: {} }))
 // @ts-expect-error A time is a number.
 export const call: CallToolOptions = { timeoutMs: 'soon' }
 // @ts-expect-error A program needs a folder and an environment too.

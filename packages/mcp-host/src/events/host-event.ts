@@ -1,5 +1,7 @@
+import type { ConfigurationError } from '../errors/configuration-error.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import type { ServerLogMessage } from '../requests/server-inbox.ts'
+import type { ReloadReport } from '../server/server-group.ts'
 import type { ServerSnapshot } from '../server/server-snapshot.ts'
 
 /** Something that happened in a host. */
@@ -26,6 +28,16 @@ export type HostEvent =
       readonly type: 'elicitation-complete'
       readonly server: string
       readonly elicitationId: string
+    }
+  | {
+      /** The watched file has changed, and the servers are what it says. */
+      readonly type: 'reload'
+      readonly report: ReloadReport
+    }
+  | {
+      /** The watched file has changed and is faulty. The servers stay as they are. */
+      readonly type: 'reload-failed'
+      readonly error: ConfigurationError
     }
   | ({
       /** A server's log message. */

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 
+import type { ToolIdentity } from '../routing/name-table.ts'
+
 /** A tool as its server describes it, fields that we do not know included. */
 export const Tool = z.looseObject({
   name: z.string().min(1),
@@ -13,6 +15,9 @@ export const Tool = z.looseObject({
   execution: z.looseObject({}).optional(),
 })
 export type Tool = Readonly<z.infer<typeof Tool>>
+
+/** A tool of a host: `name` is `{server}.{tool}`, `tool` is the name that its server gave it. */
+export type HostTool = Tool & ToolIdentity
 
 /** Whether its server says that calling it twice does no more than calling it once. */
 export function isSafeToRepeat({ annotations }: Tool): boolean {

@@ -1,8 +1,9 @@
-import type {
-  Client,
-  ClientCapabilities,
-  ElicitRequestParams,
-  LoggingLevel,
+import {
+  type Client,
+  type ClientCapabilities,
+  type ElicitRequestParams,
+  type LoggingLevel,
+  ProtocolError,
 } from '@modelcontextprotocol/client'
 
 import type { ListName } from '../inventory/inventory.ts'
@@ -138,7 +139,7 @@ export class ServerInbox {
     }
     const from = { server, signal, ...(call === undefined ? {} : { call }) }
     const request = { kind, ...from, ...(kind === 'roots' ? {} : { params }) } as ServerRequest
-    const answer = await this.#deps.callback(request)
+    const answer = (await this.#deps.callback(request)) ?? declined(kind)
     const isOurs = this.#deps.capabilities === undefined
     const fills = kind === 'elicitation' && isOurs
     return (fills ? applyDefaults(params as ElicitRequestParams, answer) : answer) as never
@@ -162,6 +163,16 @@ export class ServerInbox {
     return call
   }
 }
+
+/** The answer of a callback that has none. Throws for `sampling`, which is declined by an error. */
+function declined(kind: Question[0]): object {
+  if (kind === 'elicitation') return { action: 'decline' }
+  if (kind === 'roots') return { roots: [] }
+  throw new ProtocolError(DECLINED, 'the sampling request was declined')
+}
+
+/** The code of the specification's example of a declined sampling request. */
+const DECLINED = -1
 
 type Question = [
   kind: 'sampling' | 'elicitation' | 'roots',

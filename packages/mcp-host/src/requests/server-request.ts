@@ -1,6 +1,9 @@
 import type {
   CreateMessageRequestParams,
+  CreateMessageResult,
   ElicitRequestParams,
+  ElicitResult,
+  ListRootsResult,
   LoggingLevel,
 } from '@modelcontextprotocol/client'
 
@@ -41,6 +44,48 @@ export type ServerRequest =
 
 /**
  * Answers what servers ask: for `sampling` a `CreateMessageResult`, for `elicitation` an
- * `ElicitResult`, for `roots` a `ListRootsResult`. What it throws becomes the server's error.
+ * `ElicitResult`, for `roots` a `ListRootsResult`; `undefined` declines. What it throws becomes the
+ * server's error.
  */
 export type ServerRequestCallback = (request: ServerRequest) => unknown
+
+type OfKind<Kind extends ServerRequestKind> = Extract<ServerRequest, { readonly kind: Kind }>
+
+type Answer<Result> = Result | undefined | Promise<Result | undefined>
+
+/** One handler for each kind of request. Servers are told that they may ask what has a handler. */
+export interface ServerRequestHandlers {
+  /** Asks a model. `undefined` declines. */
+  sampling?(request: OfKind<'sampling'>): Answer<CreateMessageResult>
+  /** Asks the user. `undefined` declines. */
+  elicitation?(request: OfKind<'elicitation'>): Answer<ElicitResult>
+  /** Lists the folders that the server may work in. `undefined` means none. */
+  roots?(request: OfKind<'roots'>): Answer<ListRootsResult>
+  /** Takes a log message of a server. */
+  log?(message: OfKind<'log'>): void | Promise<void>
+}
+
+/** The kinds that have a handler. */
+export function handledKinds(handlers: ServerRequestHandlers): readonly ServerRequestKind[] {
+  return KINDS.filter((kind) => handlers[kind] !== undefined)
+}
+
+/** One callback that gives each request to its handler. */
+export function callbackOf(handlers: ServerRequestHandlers): ServerRequestCallback {
+  return (request) => {
+    switch (request.kind) {
+      case 'sampling':
+        return handlers.sampling?.(request)
+      case 'elicitation':
+        return handlers.elicitation?.(request)
+      case 'roots':
+        return handlers.roots?.(request)
+      case 'log':
+        return handlers.log?.(request)
+      default:
+        return request satisfies never
+    }
+  }
+}
+
+const KINDS = ['sampling', 'elicitation', 'roots', 'log'] as const

@@ -61,7 +61,7 @@ async function play(server: ServerSnapshot): Promise<void> {
 }
 
 await host.initialize({ servers: { it: { type: 'http', url, headers: {} } } })
-const [server] = host.getTools()
+const [server] = host.getServers()
 if (server !== undefined) await play(server)
 // It must end by itself: whatever the host leaves open keeps the suite waiting until it fails.
 await host.shutdown()

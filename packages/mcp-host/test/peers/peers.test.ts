@@ -70,7 +70,7 @@ const modern = transports.map((transport) => `modern-${transport}`)
 const legacy = transports.map((transport) => `legacy-${transport}`)
 
 function find(server: string): ServerSnapshot | undefined {
-  return host.getTools().find(({ name }) => name === server)
+  return host.getServers().find(({ name }) => name === server)
 }
 
 async function call(

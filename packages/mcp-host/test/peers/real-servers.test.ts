@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => owner.disposeAsync())
 
 function find(server: string): ServerSnapshot | undefined {
-  return host.getTools().find(({ name }) => name === server)
+  return host.getServers().find(({ name }) => name === server)
 }
 
 function toolNames(server: string): string[] | undefined {
@@ -169,9 +169,9 @@ test('playwright lists its tools', () => {
 })
 
 test('all of them stop, and leave no process', async () => {
-  const pids = host.getTools().flatMap(({ pid }) => pid ?? [])
+  const pids = host.getServers().flatMap(({ pid }) => pid ?? [])
   expect(pids).toHaveLength(4)
   await host.shutdown()
   expect(pids.filter(isAlive)).toEqual([])
-  expect(host.getTools().map(({ state }) => state)).toEqual(Array(6).fill('shutdown'))
+  expect(host.getServers().map(({ state }) => state)).toEqual(Array(6).fill('shutdown'))
 })

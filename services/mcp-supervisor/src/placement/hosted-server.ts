@@ -98,7 +98,7 @@ export class HostedServer implements AsyncDisposable {
 
   /** As it is now; `onChange` may hear of it a little later. */
   get snapshot(): ServerSnapshot | undefined {
-    return this.#host.getTools()[0]
+    return this.#host.getServers()[0]
   }
 
   /** Calls that are under way. */

@@ -1,0 +1,113 @@
+import { generateText, isStepCount } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { expect, test } from 'vitest'
+
+import { HostStage } from '../test/host-stage.ts'
+import { toAiSdkTools } from './ai-sdk.ts'
+import type { HostTool } from './inventory/tool.ts'
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+}
+
+/** A model that calls a tool once and then answers. */
+function modelCalling(toolName: string, args: object): MockLanguageModelV4 {
+  const call = { toolCallId: 'call-1', toolName, input: JSON.stringify(args) }
+  return new MockLanguageModelV4({
+    doGenerate: async ({ prompt }) => {
+      const isFirst = !prompt.some(({ role }) => role === 'tool')
+      return {
+        content: isFirst
+          ? [{ type: 'tool-call', ...call }]
+          : [{ type: 'text', text: 'The tool has answered.' }],
+        finishReason: isFirst
+          ? { unified: 'tool-calls', raw: undefined }
+          : { unified: 'stop', raw: undefined },
+        usage,
+        warnings: [],
+      }
+    },
+  })
+}
+
+test('a model of the AI SDK calls a tool of a server and reads its result', async () => {
+  const { host } = await HostStage.start((workspace) => ({ it: workspace.fixture('echo') }))
+  const model = modelCalling('it__echo', { text: 'hello' })
+  const { text, steps } = await generateText({
+    model,
+    tools: toAiSdkTools(host),
+    stopWhen: isStepCount(2),
+    prompt: 'Say hello.',
+  })
+
+  expect(text).toBe('The tool has answered.')
+  expect(steps[0]?.toolResults[0]?.output).toEqual({ content: [{ type: 'text', text: 'hello' }] })
+  const offered = model.doGenerateCalls[0]?.tools ?? []
+  expect(offered).toHaveLength(host.getTools().length)
+  for (const { tool, inputSchema } of host.getTools()) {
+    const { $schema: _, ...schema } = inputSchema
+    expect(offered).toContainEqual(
+      expect.objectContaining({ name: `it__${tool}`, inputSchema: schema }),
+    )
+  }
+  expect(model.doGenerateCalls[1]?.prompt.at(-1)).toMatchObject({
+    role: 'tool',
+    content: [{ output: { type: 'content', value: [{ type: 'text', text: 'hello' }] } }],
+  })
+})
+
+test('a model of the AI SDK is told that a tool failed, or that its arguments are wrong', async () => {
+  const { host } = await HostStage.start((workspace) => ({ it: workspace.fixture('echo') }))
+  const told = async (toolName: string): Promise<unknown> => {
+    const model = modelCalling(toolName, {})
+    const tools = toAiSdkTools(host)
+    await generateText({ model, tools, stopWhen: isStepCount(2), prompt: 'Go.' })
+    return model.doGenerateCalls[1]?.prompt.at(-1)
+  }
+  const failed = { type: 'error-text', value: 'it went wrong' }
+  expect(await told('it__fails')).toMatchObject({ content: [{ output: failed }] })
+  const refused = { type: 'error-text', value: expect.stringContaining('"text"') }
+  expect(await told('it__echo')).toMatchObject({ content: [{ output: refused }] })
+})
+
+test('an aborted request of the AI SDK aborts the call', async () => {
+  const { host } = await HostStage.start((workspace) => ({ it: workspace.fixture('echo') }))
+  const abort = new AbortController()
+  const tool = toAiSdkTools(host)['it__never']
+  const call = tool?.execute({}, { toolCallId: 'call-1', abortSignal: abort.signal })
+  abort.abort(new Error('enough'))
+  await expect(call).rejects.toThrow('enough')
+})
+
+const media = [
+  { type: 'image', data: 'aW1n', mimeType: 'image/png' },
+  { type: 'resource_link', uri: 'file:///a', name: 'a' },
+]
+
+test('pictures go to the model as files, other parts as their JSON', async () => {
+  const host = hostOf([{ name: 's.t', server: 's', tool: 't', inputSchema: {} }], media)
+  const tool = toAiSdkTools(host)['s__t']
+  const output = await tool?.execute(undefined, { toolCallId: 'call-1' })
+  expect(output && tool?.toModelOutput({ output })).toEqual({
+    type: 'content',
+    value: [
+      { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'aW1n' } },
+      { type: 'text', text: JSON.stringify(media[1]) },
+    ],
+  })
+})
+
+test('tools for apps only, and those that the filter drops, are not offered to the AI SDK', () => {
+  const shown = (tool: string, visibility?: string[]): HostTool => {
+    return { name: `s.${tool}`, server: 's', tool, inputSchema: {}, _meta: { ui: { visibility } } }
+  }
+  const host = hostOf([shown('a'), shown('b', ['model', 'app']), shown('c', ['app']), shown('d')])
+  const filter = ({ tool }: HostTool): boolean => tool !== 'd'
+  expect(Object.keys(toAiSdkTools(host, { filter }))).toEqual(['s__a', 's__b'])
+})
+
+/** Of a host what the tools are made from. */
+function hostOf(tools: HostTool[], content: object[] = []): Parameters<typeof toAiSdkTools>[0] {
+  return { getTools: () => tools, callTool: async () => ({ content: content as never }) }
+}

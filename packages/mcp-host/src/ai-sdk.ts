@@ -1,0 +1,122 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
+
+import type { MCPHost } from './host.ts'
+import type { HostTool } from './inventory/tool.ts'
+import type { CallToolOptions } from './requests/options.ts'
+import { isForAppsOnly, safeToolNames } from './tool-names.ts'
+
+/** A tool as `generateText`, `streamText` and the agents of the AI SDK take it. */
+export interface AiSdkTool {
+  /** Its arguments and results have no static type. */
+  readonly type: 'dynamic'
+  readonly title?: string
+  readonly description?: string
+  readonly inputSchema: AiSdkSchema
+  readonly execute: (input: unknown, options: AiSdkCall) => Promise<CallToolResult>
+  readonly toModelOutput: (result: { readonly output: CallToolResult }) => AiSdkOutput
+}
+
+/** What the AI SDK tells of a call. */
+export interface AiSdkCall {
+  readonly toolCallId: string
+  readonly abortSignal?: AbortSignal | undefined
+}
+
+/** A Standard Schema, which the AI SDK accepts. */
+export interface AiSdkSchema {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => { readonly value: unknown }
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>
+      readonly output: () => Record<string, unknown>
+    }
+  }
+}
+
+/** A result as the AI SDK gives it to a model. */
+export type AiSdkOutput =
+  | { readonly type: 'error-text'; readonly value: string }
+  | { readonly type: 'content'; readonly value: AiSdkPart[] }
+
+export type AiSdkPart =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'file'
+      readonly mediaType: string
+      readonly data: { readonly type: 'data'; readonly data: string }
+    }
+
+export interface AiSdkOptions {
+  /** Chooses the tools; default: all. */
+  readonly filter?: (tool: HostTool) => boolean
+  /** Options of every call. The AI SDK gives `signal`, and its id of the call as `requestId`. */
+  readonly call?: Omit<CallToolOptions, 'signal' | 'requestId'>
+}
+
+/**
+ * The tools of all ready servers for the AI SDK, version 7, under names that every provider
+ * accepts. Tools that are for apps only are left out. It is a snapshot: take it again for the next
+ * request to a model.
+ */
+export function toAiSdkTools(
+  host: Pick<MCPHost, 'getTools' | 'callTool'>,
+  { filter = () => true, call = {} }: AiSdkOptions = {},
+): Record<string, AiSdkTool> {
+  const tools = host.getTools().filter((tool) => !isForAppsOnly(tool) && filter(tool))
+  const named = Array.from(safeToolNames(tools), ([name, tool]): [string, AiSdkTool] => [
+    name,
+    {
+      type: 'dynamic',
+      ...(tool.title === undefined ? {} : { title: tool.title }),
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      inputSchema: toSchema(tool.inputSchema),
+      execute: (input, { toolCallId, abortSignal }) => {
+        // Arguments are checked by `callTool`; a model that gives none may leave them out.
+        const args = (input ?? {}) as Record<string, unknown>
+        return host.callTool(tool, args, { ...call, requestId: toolCallId, signal: abortSignal })
+      },
+      toModelOutput: ({ output }) => toModelOutput(output),
+    },
+  ])
+  return Object.fromEntries(named)
+}
+
+function toSchema(inputSchema: Readonly<Record<string, unknown>>): AiSdkSchema {
+  const { $schema: _, ...schema } = inputSchema
+  // Providers take nothing but objects.
+  const jsonSchema = { type: 'object', properties: {}, ...schema }
+  const own = {
+    // How the AI SDK knows its own schemas. Of a Standard Schema it would forbid further properties.
+    [Symbol.for('vercel.ai.schema')]: true,
+    jsonSchema,
+    validate: undefined,
+  }
+  return {
+    ...own,
+    '~standard': {
+      version: 1,
+      vendor: 'mcp-host',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
+    },
+  }
+}
+
+function toModelOutput({ content, structuredContent, isError }: CallToolResult): AiSdkOutput {
+  const parts = content.length > 0 ? content.map(toPart) : [toPart(structuredContent ?? {})]
+  if (isError !== true) return { type: 'content', value: parts }
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return { type: 'error-text', value: texts.join('\n') }
+}
+
+function toPart(part: object): AiSdkPart {
+  const { type, text, data, mimeType } = part as Readonly<Record<string, unknown>>
+  if (type === 'text' && typeof text === 'string') return { type: 'text', text }
+  const isMedia = type === 'image' || type === 'audio'
+  if (isMedia && typeof data === 'string' && typeof mimeType === 'string') {
+    return { type: 'file', mediaType: mimeType, data: { type: 'data', data } }
+  }
+  return { type: 'text', text: JSON.stringify(part) }
+}

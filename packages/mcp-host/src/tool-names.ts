@@ -1,0 +1,42 @@
+import type { ToolIdentity } from './routing/name-table.ts'
+
+const MAX_LENGTH = 64
+
+/**
+ * Maps names that every model provider accepts, `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`, to the tools, in
+ * the order given. A name is `server__tool`; a hash is added where a character or the length does
+ * not fit, or an earlier tool has the name.
+ */
+export function safeToolNames<Tool extends ToolIdentity>(tools: Iterable<Tool>): Map<string, Tool> {
+  const named = new Map<string, Tool>()
+  for (const tool of tools) named.set(safeName(tool, named), tool)
+  return named
+}
+
+/** Whether a tool is for the user interface of an MCP app alone, and not for models. */
+export function isForAppsOnly({ _meta }: Readonly<Record<string, unknown>>): boolean {
+  const { ui } = Object(_meta) as { ui?: { visibility?: unknown } }
+  const visibility = ui?.visibility
+  return Array.isArray(visibility) && visibility.length > 0 && !visibility.includes('model')
+}
+
+function safeName({ server, tool }: ToolIdentity, taken: ReadonlyMap<string, unknown>): string {
+  const plain = `${server}__${tool}`
+  const clean = plain.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
+  if (clean === plain && clean.length <= MAX_LENGTH && !taken.has(clean)) return clean
+  // Salted more than once when a server names a tool as another's name was made.
+  for (let salt = 0; ; salt++) {
+    const hash = shortHash(JSON.stringify(salt === 0 ? [server, tool] : [server, tool, salt]))
+    const hashed = `${clean.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
+    if (!taken.has(hashed)) return hashed
+  }
+}
+
+/** FNV-1a, as six letters and digits. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  }
+  return (hash >>> 0).toString(36).padStart(6, '0').slice(-6)
+}
