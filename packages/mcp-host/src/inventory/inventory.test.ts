@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import {
   LEGACY,
@@ -62,6 +62,54 @@ describe('the first lists', () => {
     expect([...inventory.resources.keys()]).toEqual(['r:'])
     expect([...inventory.resourceTemplates.keys()]).toEqual(['t:'])
     expect(changes.toSorted()).toEqual(['prompts', 'resources', 'tools'])
+  })
+
+  const SILENT = {
+    initialize: () => ({
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      serverInfo: { name: 'memory', version: '1.0.0' },
+    }),
+  }
+
+  test('are asked for although the server announces none', async () => {
+    const { inventory, warned } = await create({
+      ...SILENT,
+      'tools/list': () => ({ tools: [tool('a')] }),
+      'prompts/list': () => ({ prompts: [{ name: 'p' }] }),
+      'resources/list': () => ({ resources: [{ uri: 'r:', name: 'r' }] }),
+      'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 't:', name: 't' }] }),
+    })
+    await inventory.load(signal)
+    expect([...inventory.tools.keys()]).toEqual(['a'])
+    expect([...inventory.prompts.keys()]).toEqual(['p'])
+    expect([...inventory.resources.keys()]).toEqual(['r:'])
+    expect([...inventory.resourceTemplates.keys()]).toEqual(['t:'])
+    expect(warned).toEqual([])
+  })
+
+  test('are not there, without a warning, when a server that announces none refuses them', async () => {
+    const { inventory, warned, changes } = await create({
+      ...SILENT,
+      'prompts/list': () => ({ error: { code: -32_603, message: 'what is that?' } }),
+      'resources/list': () => ({ resources: [] }),
+    })
+    await inventory.load(signal)
+    expect(inventory.caching).toEqual({})
+    expect([warned, changes]).toEqual([[], []])
+  })
+
+  test('are waited for a second when a server that announces none is silent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const { inventory, warned } = await create({ ...SILENT, 'tools/list': () => SILENCE })
+      const loading = inventory.load(signal)
+      await vi.advanceTimersByTimeAsync(1000)
+      await loading
+      expect(warned).toEqual([])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('cannot do without the tools', async () => {

@@ -3,11 +3,11 @@ import type { ToolFilter } from '../config/mcp-config.ts'
 import type { Logger } from '../logger.ts'
 import { type ParameterHeader, parameterHeaders } from '../requests/parameter-headers.ts'
 import { coalesce } from './coalesce.ts'
-import { listAll, type Listing } from './list-all.ts'
+import { listAll, type ListAllOptions, type Listing } from './list-all.ts'
 import type { ListCaching } from './list-caching.ts'
-import { Prompt, Resource, ResourceTemplate } from './listed.ts'
+import { Prompt, Resource, ResourceTemplate, withName } from './listed.ts'
 import { isAllowed } from './tool-filter.ts'
-import { mustBeTask, Tool } from './tool.ts'
+import { mustBeTask, Tool, withObjectSchemas } from './tool.ts'
 
 /** What a server can list. Templates come with the resources. */
 export const LIST_NAMES = ['tools', 'prompts', 'resources'] as const
@@ -15,6 +15,9 @@ export type ListName = (typeof LIST_NAMES)[number]
 
 /** A server that says at every moment that a list has changed is asked this often, and no more. */
 const RELIST_GAP_MS = 200
+
+/** How long a server may think about a list that it has not announced; most say at once that they have none. */
+const UNANNOUNCED_LIMIT_MS = 1000
 
 export interface InventoryDeps {
   readonly logger: Logger
@@ -26,6 +29,12 @@ export interface InventoryOptions {
   readonly filter: ToolFilter
   /** How long one page may take, in milliseconds. */
   readonly timeoutMs: number
+}
+
+interface ListRequest<Item> extends Omit<ListAllOptions<Item>, 'signal' | 'timeoutMs'> {
+  /** The capability that announces it. */
+  readonly list: ListName
+  readonly field: ListName | 'resourceTemplates'
 }
 
 /** What one connection's server offers, as last listed. */
@@ -42,7 +51,7 @@ export class Inventory {
   resources: ReadonlyMap<string, Resource> = new Map()
   resourceTemplates: ReadonlyMap<string, ResourceTemplate> = new Map()
   /** Of the lists that the server has. */
-  caching: Readonly<Partial<Record<ListName | 'resourceTemplates', ListCaching>>> = {}
+  caching: Readonly<Partial<Record<ListRequest<unknown>['field'], ListCaching>>> = {}
   /** Bounds the first lists together; later ones have only the time per page. */
   #startSignal: AbortSignal | undefined
 
@@ -69,7 +78,10 @@ export class Inventory {
     return headers.kind === 'valid' ? headers.headers : []
   }
 
-  /** Reads every list. Throws when the tools cannot be listed; other lists are missed with a warning. */
+  /**
+   * Reads every list, also those that the server has not announced: some have tools all the same. Throws when announced
+   * tools cannot be listed; other lists are missed with a warning.
+   */
   async load(signal: AbortSignal): Promise<void> {
     this.#startSignal = signal
     try {
@@ -102,15 +114,15 @@ export class Inventory {
   }
 
   async #listTools(): Promise<void> {
-    const { tools } = this.#connection.capabilities
-    if (tools === undefined) return
     const denied = new Set<string>()
-    const { items, caching } = await this.#list(
-      'tools/list',
-      'tools',
-      Tool,
-      ({ name }) => name,
-      (tool) => {
+    const listing = await this.#list({
+      list: 'tools',
+      method: 'tools/list',
+      field: 'tools',
+      schema: Tool,
+      prepare: (raw) => withObjectSchemas(raw, this.#connection.era),
+      keyOf: ({ name }) => name,
+      refuse: (tool) => {
         if (this.isDenied(tool.name)) {
           denied.add(tool.name)
           return 'it is not allowed here'
@@ -120,71 +132,82 @@ export class Inventory {
         const headers = parameterHeaders(tool.inputSchema)
         return headers.kind === 'invalid' ? headers.reason : undefined
       },
-    )
-    this.tools = items
-    this.caching = { ...this.caching, tools: caching }
+    })
+    if (listing === undefined) return
+    this.tools = listing.items
+    this.caching = { ...this.caching, tools: listing.caching }
     this.deniedTools = denied
     this.#deps.onChange('tools')
   }
 
   async #listPrompts(): Promise<void> {
-    if (this.#connection.capabilities.prompts === undefined) return
-    const { items, caching } = await this.#list(
-      'prompts/list',
-      'prompts',
-      Prompt,
-      ({ name }) => name,
-    )
-    this.prompts = items
-    this.caching = { ...this.caching, prompts: caching }
+    const listing = await this.#list({
+      list: 'prompts',
+      method: 'prompts/list',
+      field: 'prompts',
+      schema: Prompt,
+      keyOf: ({ name }) => name,
+    })
+    if (listing === undefined) return
+    this.prompts = listing.items
+    this.caching = { ...this.caching, prompts: listing.caching }
     this.#deps.onChange('prompts')
   }
 
   async #listResources(): Promise<void> {
-    if (this.#connection.capabilities.resources === undefined) return
     const [resources, templates] = await Promise.all([
-      this.#list('resources/list', 'resources', Resource, ({ uri }) => uri),
-      this.#list(
-        'resources/templates/list',
-        'resourceTemplates',
-        ResourceTemplate,
-        ({ uriTemplate }) => uriTemplate,
-      ),
+      this.#list({
+        list: 'resources',
+        method: 'resources/list',
+        field: 'resources',
+        schema: Resource,
+        prepare: withName,
+        keyOf: ({ uri }) => uri,
+      }),
+      this.#list({
+        list: 'resources',
+        method: 'resources/templates/list',
+        field: 'resourceTemplates',
+        schema: ResourceTemplate,
+        prepare: withName,
+        keyOf: ({ uriTemplate }) => uriTemplate,
+      }),
     ])
-    this.resources = resources.items
-    this.resourceTemplates = templates.items
-    this.caching = {
-      ...this.caching,
-      resources: resources.caching,
-      resourceTemplates: templates.caching,
+    if (resources !== undefined) {
+      this.resources = resources.items
+      this.caching = { ...this.caching, resources: resources.caching }
     }
-    this.#deps.onChange('resources')
+    if (templates !== undefined) {
+      this.resourceTemplates = templates.items
+      this.caching = { ...this.caching, resourceTemplates: templates.caching }
+    }
+    if (resources !== undefined || templates !== undefined) this.#deps.onChange('resources')
   }
 
   get #hasParameterHeaders(): boolean {
     return this.#connection.era === 'modern' && this.#connection.hasHeaders
   }
 
-  #list<Item>(
-    method: string,
-    field: string,
-    schema: Parameters<typeof listAll<Item>>[2]['schema'],
-    keyOf: (item: Item) => string,
-    refuse?: (item: Item) => string | undefined,
-  ): Promise<Listing<Item>> {
+  /** Undefined when the server does not have the list. */
+  async #list<Item>({ list, ...options }: ListRequest<Item>): Promise<Listing<Item> | undefined> {
+    const isKnown =
+      this.#connection.capabilities[list] !== undefined || this.caching[options.field] !== undefined
     const { timeoutMs } = this.#options
     const signal =
       this.#startSignal === undefined
         ? this.#closed.signal
         : AbortSignal.any([this.#startSignal, this.#closed.signal])
-    return listAll(this.#connection, this.#deps.logger, {
-      method,
-      field,
-      schema,
-      keyOf,
-      ...(refuse === undefined ? {} : { refuse }),
-      signal,
-      timeoutMs,
-    })
+    try {
+      const listing = await listAll(this.#connection, this.#deps.logger, {
+        ...options,
+        signal,
+        timeoutMs: isKnown ? timeoutMs : Math.min(timeoutMs, UNANNOUNCED_LIMIT_MS),
+      })
+      return isKnown || listing.items.size > 0 ? listing : undefined
+    } catch (error) {
+      if (isKnown || signal.aborted) throw error
+      this.#deps.logger.debug({ err: error, list }, 'a list that was not announced is not there')
+      return undefined
+    }
   }
 }

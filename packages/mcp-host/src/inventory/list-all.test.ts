@@ -65,10 +65,10 @@ describe('a list', () => {
       name === 'bad' ? 'it is bad' : undefined
     expect(await list(() => ({ items }), { refuse }, warned)).toEqual(['a', 'b'])
     expect(warned).toMatchObject([
-      { list: 'items', issues: expect.any(Array) },
+      { list: 'items', item: '#2', faults: [expect.stringMatching('^name: ')] },
       { list: 'items', item: 'a', reason: 'its name is taken' },
       { list: 'items', item: 'bad', reason: 'it is bad' },
-      { list: 'items', issues: expect.any(Array) },
+      { list: 'items', item: '#5', faults: [expect.any(String)] },
     ])
   })
 
@@ -78,13 +78,40 @@ describe('a list', () => {
     expect(await list(() => ({ error: { code: -32_601, message: 'no' } }))).toEqual([])
   })
 
-  test('fails when the server refuses it, answers nonsense, or never ends it', async () => {
+  test('fails when the server refuses it or answers nonsense', async () => {
     await expect(list(() => ({ error: { code: -32_603, message: 'ill' } }))).rejects.toThrow('ill')
     await expect(list(() => 5)).rejects.toThrow()
-    await expect(list(() => ({ items: [], nextCursor: 5 }))).rejects.toThrow()
-    await expect(list(() => ({ items: [], nextCursor: 'again' }))).rejects.toThrow(
-      'the list of items has more than 1000 pages',
+  })
+
+  test.each(['', null])('ends without a warning at the next cursor %j', async (nextCursor) => {
+    const warned: object[] = []
+    expect(await list(() => ({ items: [{ name: 'a' }], nextCursor }), {}, warned)).toEqual(['a'])
+    expect(warned).toEqual([])
+  })
+
+  test.each([
+    ['repeats', () => 'again', 2, 'its next cursor was there before'],
+    [
+      'leads back to an earlier page',
+      (n: number) => 'bcb'[n - 1],
+      3,
+      'its next cursor was there before',
+    ],
+    ['is not a string', () => 5, 1, 'its next cursor is not a string'],
+    ['never ends', String, 1000, 'it has more than 1000 pages'],
+  ])('whose cursor %s keeps what was listed, with a warning', async (_, next, pages, reason) => {
+    const warned: object[] = []
+    let count = 0
+    const names = await list(
+      () => {
+        count += 1
+        return { items: [{ name: `${count}` }], nextCursor: next(count) }
+      },
+      {},
+      warned,
     )
+    expect(names).toHaveLength(pages)
+    expect(warned).toEqual([{ list: 'items', reason }])
   })
 
   test.each([

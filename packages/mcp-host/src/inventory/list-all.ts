@@ -4,18 +4,21 @@ import type { Connection } from '../connection/connection.ts'
 import { RpcError } from '../connection/rpc.ts'
 import type { Logger } from '../logger.ts'
 import { type ListCaching, strictest } from './list-caching.ts'
+import { readItem } from './read-item.ts'
 
 /** A list that goes on longer than this does not end. */
 const MAX_PAGES = 1000
 const METHOD_NOT_FOUND = -32_601
 
-const Page = z.looseObject({ nextCursor: z.string().optional() })
+const Page = z.looseObject({})
 
 export interface ListAllOptions<Item> {
   readonly method: string
   /** Where the items stand in the answer, as `tools`. */
   readonly field: string
   readonly schema: z.ZodType<Item>
+  /** Corrects what clients would refuse, before the schema is applied. */
+  readonly prepare?: (raw: Readonly<Record<string, unknown>>) => object
   /** By which items are told apart. */
   readonly keyOf: (item: Item) => string
   /** Why an item must be left out; undefined when it may stay. */
@@ -32,41 +35,80 @@ export interface Listing<Item> {
 /**
  * All items of one of a server's lists, over all pages. A description that is not one, or has a
  * name already taken, is left out with a warning: it must not cost the server its other items.
+ * Pages that do not end, or lead back, end the list with a warning.
  */
 export async function listAll<Item>(
   connection: Connection,
   logger: Logger,
   options: ListAllOptions<Item>,
 ): Promise<Listing<Item>> {
-  const { method, field, schema, keyOf, refuse, signal, timeoutMs } = options
+  const { method, field, signal, timeoutMs } = options
   const listedAt = Date.now()
   const items = new Map<string, Item>()
   const pages: object[] = []
-  let cursor: string | undefined
-  while (pages.length < MAX_PAGES) {
+  const cursors = new Set<unknown>()
+  for (let cursor: unknown; ;) {
     const params = cursor === undefined ? {} : { cursor }
     const answer = await connection.request(method, params, { signal, timeoutMs }).catch(asEmpty)
     const page = Page.parse(answer)
-    const { [field]: listed, nextCursor } = page
     pages.push(page)
-    for (const item of Array.isArray(listed) ? listed : []) {
-      const parsed = schema.safeParse(item)
-      if (!parsed.success) {
-        logger.warn(
-          { list: field, issues: parsed.error.issues },
-          'left out: its description is faulty',
-        )
-        continue
-      }
-      const key = keyOf(parsed.data)
-      const reason = items.has(key) ? 'its name is taken' : refuse?.(parsed.data)
-      if (reason === undefined) items.set(key, parsed.data)
-      else logger.warn({ list: field, item: key, reason }, `left out: ${reason}`)
+    const listed = page[field]
+    for (const [index, raw] of (Array.isArray(listed) ? listed : []).entries()) {
+      addItem(items, raw, index, { logger, ...options })
     }
-    cursor = nextCursor
-    if (cursor === undefined) return { items, caching: strictest(pages, listedAt) }
+    cursor = page['nextCursor']
+    // Some servers say so that there is no other page.
+    const isLast = cursor === undefined || cursor === null || cursor === ''
+    const fault = isLast ? undefined : cursorFault(cursor, cursors)
+    if (fault !== undefined) logger.warn({ list: field, reason: fault }, `the list ends: ${fault}`)
+    if (isLast || fault !== undefined) return { items, caching: strictest(pages, listedAt) }
+    cursors.add(cursor)
   }
-  throw new Error(`the list of ${field} has more than ${MAX_PAGES} pages`)
+}
+
+/** Why there is no use in asking for the page of a cursor. */
+function cursorFault(cursor: unknown, before: ReadonlySet<unknown>): string | undefined {
+  if (typeof cursor !== 'string') return 'its next cursor is not a string'
+  if (before.has(cursor)) return 'its next cursor was there before'
+  return before.size < MAX_PAGES - 1 ? undefined : `it has more than ${MAX_PAGES} pages`
+}
+
+function addItem<Item>(
+  items: Map<string, Item>,
+  raw: unknown,
+  index: number,
+  { logger, ...options }: ListAllOptions<Item> & { readonly logger: Logger },
+): void {
+  const { field: list, schema, prepare, keyOf, refuse } = options
+  const read = readItem(schema, isObject(raw) ? (prepare?.(raw) ?? raw) : raw)
+  if (read.kind === 'unreadable') {
+    const item = nameOf(raw) ?? `#${index + 1}`
+    const { faults } = read
+    logger.warn({ list, item, faults }, `left out: the description of "${item}" is faulty`)
+    return
+  }
+  const { item, dropped } = read
+  const key = keyOf(item)
+  const reason = items.has(key) ? 'its name is taken' : refuse?.(item)
+  if (reason !== undefined) {
+    logger.warn({ list, item: key, reason }, `left out: ${reason}`)
+    return
+  }
+  if (dropped.length > 0) {
+    const message = `the description of "${key}" is faulty: parts of it are left out`
+    logger.warn({ list, item: key, dropped }, message)
+  }
+  items.set(key, item)
+}
+
+/** By which a person finds a description that is not one. */
+function nameOf(raw: unknown): string | undefined {
+  if (!isObject(raw)) return undefined
+  return [raw['name'], raw['uri'], raw['uriTemplate']].find((name) => typeof name === 'string')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Servers announce all that concerns resources at once, and some have no templates. */

@@ -1,14 +1,16 @@
 import * as z from 'zod'
 
+import { described } from './described.ts'
+
 /** A prompt as its server describes it, fields that we do not know included. */
 export const Prompt = z.looseObject({
   name: z.string().min(1),
-  title: z.string().optional(),
-  description: z.string().optional(),
+  ...described,
   arguments: z
     .array(
       z.looseObject({
         name: z.string(),
+        title: z.string().optional(),
         description: z.string().optional(),
         required: z.boolean().optional(),
       }),
@@ -17,22 +19,36 @@ export const Prompt = z.looseObject({
 })
 export type Prompt = Readonly<z.infer<typeof Prompt>>
 
+const resourceFields = {
+  name: z.string(),
+  ...described,
+  mimeType: z.string().optional(),
+  annotations: z
+    .looseObject({
+      audience: z.array(z.enum(['user', 'assistant'])).optional(),
+      priority: z.number().min(0).max(1).optional(),
+      lastModified: z.iso.datetime({ offset: true }).optional(),
+    })
+    .optional(),
+}
+
 /** A resource as its server describes it, fields that we do not know included. */
 export const Resource = z.looseObject({
   uri: z.string().min(1),
-  name: z.string(),
-  title: z.string().optional(),
-  description: z.string().optional(),
-  mimeType: z.string().optional(),
+  ...resourceFields,
+  size: z.number().optional(),
 })
 export type Resource = Readonly<z.infer<typeof Resource>>
 
 /** A family of resources; the template is that of RFC 6570. */
 export const ResourceTemplate = z.looseObject({
   uriTemplate: z.string().min(1),
-  name: z.string(),
-  title: z.string().optional(),
-  description: z.string().optional(),
-  mimeType: z.string().optional(),
+  ...resourceFields,
 })
 export type ResourceTemplate = Readonly<z.infer<typeof ResourceTemplate>>
+
+/** The description with a name, which is only shown. */
+export function withName(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const names = [raw['name'], raw['title'], raw['uri'], raw['uriTemplate']]
+  return { ...raw, name: names.find((name) => typeof name === 'string') }
+}

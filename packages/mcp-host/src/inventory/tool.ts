@@ -1,30 +1,70 @@
+import type { ProtocolEra } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
 import type { ToolIdentity } from '../routing/name-table.ts'
+import { described } from './described.ts'
+import { toObjectSchema } from './object-schema.ts'
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** What clients check of a schema. */
+const schemaFields = {
+  $schema: z.string().optional(),
+  properties: z.record(z.string(), z.looseObject({})).optional(),
+  required: z.array(z.string()).optional(),
+}
+const objectSchema: z.ZodType<JsonSchema> = z.looseObject({
+  type: z.literal('object'),
+  ...schemaFields,
+})
+const anySchema: z.ZodType<JsonSchema> = z.looseObject(schemaFields)
 
 /** A tool as its server describes it, fields that we do not know included. */
 export const Tool = z.looseObject({
   name: z.string().min(1),
-  title: z.string().optional(),
-  description: z.string().optional(),
-  /** A JSON Schema. */
-  inputSchema: z.looseObject({}),
-  /** A JSON Schema of the result's `structuredContent`. */
-  outputSchema: z.looseObject({}).optional(),
-  annotations: z.looseObject({}).optional(),
-  execution: z.looseObject({}).optional(),
+  ...described,
+  inputSchema: objectSchema,
+  /** Of the result's `structuredContent`. */
+  outputSchema: anySchema.optional(),
+  annotations: z
+    .looseObject({
+      title: z.string().optional(),
+      readOnlyHint: z.boolean().optional(),
+      destructiveHint: z.boolean().optional(),
+      idempotentHint: z.boolean().optional(),
+      openWorldHint: z.boolean().optional(),
+    })
+    .optional(),
+  execution: z
+    .looseObject({ taskSupport: z.enum(['required', 'optional', 'forbidden']).optional() })
+    .optional(),
 })
 export type Tool = Readonly<z.infer<typeof Tool>>
 
 /** A tool of a host: `name` is `{server}.{tool}`, `tool` is the name that its server gave it. */
 export type HostTool = Tool & ToolIdentity
 
+/** The description with schemas as all clients take them. */
+export function withObjectSchemas(
+  raw: Readonly<Record<string, unknown>>,
+  era: ProtocolEra,
+): Record<string, unknown> {
+  const { outputSchema } = raw
+  // Before 2026-07-28 every result is an object.
+  const isWanted = era === 'legacy' && typeof outputSchema === 'object' && outputSchema !== null
+  return {
+    ...raw,
+    inputSchema: toObjectSchema(raw['inputSchema']),
+    ...(isWanted ? { outputSchema: toObjectSchema(outputSchema) } : {}),
+  }
+}
+
 /** Whether its server says that calling it twice does no more than calling it once. */
 export function isSafeToRepeat({ annotations }: Tool): boolean {
-  return annotations?.['readOnlyHint'] === true || annotations?.['idempotentHint'] === true
+  return annotations?.readOnlyHint === true || annotations?.idempotentHint === true
 }
 
 /** Whether it cannot be called as tools usually are (an experiment of revision 2025-11-25). */
 export function mustBeTask({ execution }: Tool): boolean {
-  return execution?.['taskSupport'] === 'required'
+  return execution?.taskSupport === 'required'
 }

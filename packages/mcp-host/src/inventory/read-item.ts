@@ -1,0 +1,58 @@
+import * as z from 'zod'
+
+import { coerceScalar } from '../coerce-scalar.ts'
+import { type JsonPath, valueAt, withValueAt } from '../json-path.ts'
+
+/** A description with more faults is none. */
+const MAX_FAULTS = 100
+const MAX_TOLD = 5
+
+export type ReadItem<Item> =
+  | {
+      readonly kind: 'item'
+      readonly item: Item
+      /** The paths of what made no sense and was left out, as in `annotations.priority`. */
+      readonly dropped: readonly string[]
+    }
+  | { readonly kind: 'unreadable'; readonly faults: readonly string[] }
+
+/**
+ * Reads an item of a list as its server wrote it. Faulty parts that may be missing are corrected where they have one
+ * reading, as `"12"` for a number or null for nothing, and left out otherwise.
+ */
+export function readItem<Item>(schema: z.ZodType<Item>, raw: unknown): ReadItem<Item> {
+  const dropped: string[] = []
+  let item = raw
+  for (let faults = 0; faults < MAX_FAULTS; faults += 1) {
+    const parsed = schema.safeParse(item)
+    // Not the parsed one: in that the fields may have another order.
+    if (parsed.success) return { kind: 'item', item: item as Item, dropped }
+    const { issues } = parsed.error
+    const [issue] = issues
+    const path = issue === undefined ? [] : faultyPart(item, issue.path)
+    if (issue === undefined || path.length === 0) {
+      return { kind: 'unreadable', faults: issues.slice(0, MAX_TOLD).map(describe) }
+    }
+    const value = valueAt(item, path)
+    const corrected = correct(value, issue)
+    if (corrected === undefined && value !== null) dropped.push(z.core.toDotPath(path))
+    item = withValueAt(item, path, corrected)
+  }
+  return { kind: 'unreadable', faults: [`has more than ${MAX_FAULTS} faults`] }
+}
+
+/** What is there and must go: the part itself, or what lacks it. */
+function faultyPart(item: unknown, path: JsonPath): JsonPath {
+  return valueAt(item, path) === undefined ? path.slice(0, -1) : path
+}
+
+function correct(value: unknown, issue: z.core.$ZodIssue): unknown {
+  if (issue.code !== 'invalid_type') return undefined
+  if (issue.expected === 'array') return typeof value === 'string' ? [value] : undefined
+  // Nobody could call a tool by another name than its own.
+  return issue.expected === 'string' ? undefined : coerceScalar(value, issue.expected)
+}
+
+function describe({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${z.core.toDotPath([...path])}: ${message}`
+}

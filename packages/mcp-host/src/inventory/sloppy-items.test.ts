@@ -1,0 +1,280 @@
+import { specTypeSchemas } from '@modelcontextprotocol/client'
+import {
+  ListPromptsResultSchema,
+  ListResourcesResultSchema,
+  ListResourceTemplatesResultSchema,
+  ListToolsResultSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { expect, test } from 'vitest'
+import type * as z from 'zod'
+
+import { LEGACY, MemoryEndpoint, MODERN } from '../../test/fixtures/memory-endpoint.ts'
+import { Connection } from '../connection/connection.ts'
+import { silentLogger } from '../logger.ts'
+import { Inventory } from './inventory.ts'
+
+const LISTS = {
+  tools: {
+    method: 'tools/list',
+    v1: ListToolsResultSchema,
+    v2: specTypeSchemas.ListToolsResult,
+    good: { name: 'good', inputSchema: { type: 'object' } },
+  },
+  prompts: {
+    method: 'prompts/list',
+    v1: ListPromptsResultSchema,
+    v2: specTypeSchemas.ListPromptsResult,
+    good: { name: 'good' },
+  },
+  resources: {
+    method: 'resources/list',
+    v1: ListResourcesResultSchema,
+    v2: specTypeSchemas.ListResourcesResult,
+    good: { uri: 'good:', name: 'good' },
+  },
+  resourceTemplates: {
+    method: 'resources/templates/list',
+    v1: ListResourceTemplatesResultSchema,
+    v2: specTypeSchemas.ListResourceTemplatesResult,
+    good: { uriTemplate: 'good:{a}', name: 'good' },
+  },
+} as const
+type ListName = keyof typeof LISTS
+
+/** What is listed of a sloppy item that stands before a good one. */
+async function listed(
+  list: ListName,
+  sloppy: unknown,
+  handlers = LEGACY,
+): Promise<{ items: unknown[]; warned: object[] }> {
+  const { method, good } = LISTS[list]
+  const endpoint = new MemoryEndpoint({ ...handlers, [method]: () => ({ [list]: [sloppy, good] }) })
+  const connection = await Connection.open(endpoint, {
+    clientInfo: { name: 'test', version: '1.0.0' },
+    capabilities: {},
+    era: 'auto',
+    signal: new AbortController().signal,
+    onClose: () => undefined,
+    onError: () => undefined,
+    prepare: () => undefined,
+  })
+  const warned: object[] = []
+  const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) }
+  const inventory = new Inventory(
+    connection,
+    { logger, onChange: () => undefined },
+    { filter: {}, timeoutMs: 1000 },
+  )
+  await inventory.load(new AbortController().signal)
+  const items = [...inventory[list].values()]
+  expect(items.at(-1)).toEqual(good)
+  return { items: items.slice(0, -1), warned }
+}
+
+/** Throws what a client of the SDK would fail with. */
+function checkWithSdks(list: ListName, items: readonly unknown[]): void {
+  const { v1, v2 } = LISTS[list]
+  const result: unknown = JSON.parse(JSON.stringify({ [list]: items }))
+  ;(v1 as z.ZodType).parse(result)
+  expect(v2['~standard'].validate(result)).not.toHaveProperty('issues')
+}
+
+const tool = (fields: object): object => ({ name: 't', inputSchema: { type: 'object' }, ...fields })
+const schema = (inputSchema: unknown): object => ({ name: 't', inputSchema })
+const resource = (fields: object): object => ({ uri: 'r:', name: 'r', ...fields })
+const object = { type: 'object' }
+const anyOf = [{ required: ['a'] }, { required: ['b'] }]
+
+test.each<[what: string, list: ListName, sloppy: object, corrected: object]>([
+  ['an empty input schema', 'tools', schema({}), schema(object)],
+  ['no input schema', 'tools', { name: 't' }, schema(object)],
+  ['an input schema of null', 'tools', schema(null), schema(object)],
+  ['an input schema that takes all', 'tools', schema(true), schema(object)],
+  ['alternatives without a type', 'tools', schema({ anyOf }), schema({ anyOf, ...object })],
+  ['several types', 'tools', schema({ type: ['object', 'null'] }), schema(object)],
+  ['a type in capitals', 'tools', schema({ type: 'OBJECT' }), schema(object)],
+  ['any type', 'tools', schema({ type: 'any' }), schema(object)],
+  ['properties of null', 'tools', schema({ ...object, properties: null }), schema(object)],
+  [
+    'schemas of properties that are none',
+    'tools',
+    schema({ ...object, properties: { a: true, b: false, c: null, d: 'string' } }),
+    schema({ ...object, properties: { a: {}, b: { not: {} }, c: {}, d: {} } }),
+  ],
+  [
+    'a single required name',
+    'tools',
+    schema({ ...object, required: 'a' }),
+    schema({ ...object, required: ['a'] }),
+  ],
+  ['an output schema of null', 'tools', tool({ outputSchema: null }), tool({})],
+  ['an empty output schema', 'tools', tool({ outputSchema: {} }), tool({ outputSchema: object })],
+  [
+    'no text in its texts',
+    'tools',
+    tool({ title: null, description: null, _meta: null }),
+    tool({}),
+  ],
+  [
+    'annotations of null',
+    'tools',
+    tool({ annotations: null, execution: null, icons: null }),
+    tool({}),
+  ],
+  [
+    'an annotation as a text',
+    'tools',
+    tool({ annotations: { readOnlyHint: 'true', destructiveHint: null } }),
+    tool({ annotations: { readOnlyHint: true } }),
+  ],
+  [
+    'a single size of an icon',
+    'tools',
+    tool({ icons: [{ src: 'a', sizes: '48x48' }] }),
+    tool({ icons: [{ src: 'a', sizes: ['48x48'] }] }),
+  ],
+  ['metadata of null', 'prompts', { name: 'p', _meta: null }, { name: 'p' }],
+  ['arguments of null', 'prompts', { name: 'p', arguments: null }, { name: 'p' }],
+  [
+    'an argument required in a text',
+    'prompts',
+    { name: 'p', arguments: [{ name: 'a', required: 'true', description: null }] },
+    { name: 'p', arguments: [{ name: 'a', required: true }] },
+  ],
+  ['a size as a text', 'resources', resource({ size: '12' }), resource({ size: 12 })],
+  ['no name', 'resources', { uri: 'r:' }, { uri: 'r:', name: 'r:' }],
+  ['a title alone', 'resources', { uri: 'r:', title: 'R' }, { uri: 'r:', title: 'R', name: 'R' }],
+  ['a type of null', 'resources', resource({ mimeType: null, _meta: null }), resource({})],
+  [
+    'a single audience and a priority as a text',
+    'resources',
+    resource({ annotations: { audience: 'user', priority: '0.5' } }),
+    resource({ annotations: { audience: ['user'], priority: 0.5 } }),
+  ],
+  [
+    'no name',
+    'resourceTemplates',
+    { uriTemplate: 'r:{a}', annotations: null },
+    { uriTemplate: 'r:{a}', name: 'r:{a}' },
+  ],
+])('%s in %s is read as what it means, without a warning', async (_, list, sloppy, corrected) => {
+  const { items, warned } = await listed(list, sloppy)
+  expect(items).toEqual([corrected])
+  checkWithSdks(list, items)
+  expect(warned).toEqual([])
+})
+
+test.each<[what: string, list: ListName, sloppy: object, rest: object, dropped: string[]]>([
+  [
+    'an annotation',
+    'tools',
+    tool({ annotations: { readOnlyHint: 'perhaps', x: 1 } }),
+    tool({ annotations: { x: 1 } }),
+    ['annotations.readOnlyHint'],
+  ],
+  [
+    'required',
+    'tools',
+    schema({ ...object, required: true }),
+    schema(object),
+    ['inputSchema.required'],
+  ],
+  [
+    'properties',
+    'tools',
+    schema({ ...object, properties: [] }),
+    schema(object),
+    ['inputSchema.properties'],
+  ],
+  [
+    'the dialect',
+    'tools',
+    schema({ ...object, $schema: 7 }),
+    schema(object),
+    ['inputSchema.$schema'],
+  ],
+  [
+    'metadata',
+    'tools',
+    tool({ _meta: ['a'], execution: { taskSupport: 'no' } }),
+    tool({ execution: {} }),
+    ['_meta', 'execution.taskSupport'],
+  ],
+  [
+    'icons',
+    'tools',
+    tool({ icons: [{ theme: 'pink' }, { src: 'a', theme: 'pink' }, 'b'] }),
+    tool({ icons: [{ src: 'a' }] }),
+    ['icons[0]', 'icons[0].theme', 'icons[1]'],
+  ],
+  [
+    'an argument without a name',
+    'prompts',
+    { name: 'p', arguments: [{ description: 'a' }, { name: 'b' }] },
+    { name: 'p', arguments: [{ name: 'b' }] },
+    ['arguments[0]'],
+  ],
+  ['the size', 'resources', resource({ size: 'large' }), resource({}), ['size']],
+  [
+    'annotations',
+    'resources',
+    resource({
+      annotations: { priority: 'high', audience: ['model', 'user'], lastModified: 'today' },
+    }),
+    resource({ annotations: { audience: ['user'] } }),
+    ['annotations.audience[0]', 'annotations.priority', 'annotations.lastModified'],
+  ],
+  [
+    'a priority out of range',
+    'resourceTemplates',
+    { uriTemplate: 't:{a}', name: 't', annotations: { priority: 10 } },
+    { uriTemplate: 't:{a}', name: 't', annotations: {} },
+    ['annotations.priority'],
+  ],
+])(
+  '%s of %s without a meaning is left out with a warning',
+  async (_, list, sloppy, rest, dropped) => {
+    const { items, warned } = await listed(list, sloppy)
+    expect(items).toEqual([rest])
+    checkWithSdks(list, items)
+    expect(warned).toEqual([{ list, item: expect.stringMatching(/^(t|p|r:|t:\{a\})$/), dropped }])
+  },
+)
+
+test.each<[list: ListName, sloppy: unknown, item: string]>([
+  ['tools', { name: 5, inputSchema: object }, '#1'],
+  ['tools', { name: '', inputSchema: object }, ''],
+  ['tools', schema({ type: 'array' }), 't'],
+  ['tools', schema('object'), 't'],
+  ['tools', schema({ ...object, required: Array(200).fill(1) }), 't'],
+  ['tools', null, '#1'],
+  ['prompts', { title: 'p' }, '#1'],
+  ['resources', { name: 'r' }, 'r'],
+  ['resourceTemplates', { name: 't', uriTemplate: null }, 't'],
+])('a description in %s that is none is left out by itself: %j', async (list, sloppy, item) => {
+  const { items, warned } = await listed(list, sloppy)
+  expect(items).toEqual([])
+  expect(warned).toEqual([{ list, item, faults: expect.arrayContaining([expect.any(String)]) }])
+})
+
+test('a result that need not be an object keeps its schema', async () => {
+  const outputSchema = { anyOf: [{ type: 'array' }, { type: 'object' }] }
+  const { items } = await listed('tools', tool({ outputSchema }), MODERN)
+  expect(items).toEqual([tool({ outputSchema })])
+})
+
+test('a good description is listed as it was written, fields of others included', async () => {
+  const good = {
+    'x-own': [null],
+    inputSchema: {
+      $schema: 's',
+      required: ['a'],
+      type: 'object',
+      properties: { a: { type: 'any' } },
+    },
+    name: 't',
+    _meta: { a: null },
+  }
+  const { items } = await listed('tools', good)
+  expect(JSON.stringify(items)).toBe(JSON.stringify([good]))
+})
