@@ -33,6 +33,7 @@ afterAll(() => stack[Symbol.asyncDispose]())
 interface Caller extends AsyncDisposable {
   readonly tools: () => Promise<string[]>
   readonly call: (name: string, text: string) => Promise<string>
+  readonly result: (name: string) => Promise<unknown>
 }
 
 type Connect = (url: string) => Promise<Caller>
@@ -49,6 +50,7 @@ const newer =
     return {
       tools: async () => (await client.listTools()).tools.map(({ name }) => name),
       call: async (name, text) => textOf(await client.callTool({ name, arguments: { text } })),
+      result: (name) => client.callTool({ name }),
       [Symbol.asyncDispose]: () => client.close(),
     }
   }
@@ -59,21 +61,30 @@ const older: Connect = async (url) => {
   return {
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, text) => textOf(await client.callTool({ name, arguments: { text } })),
+    result: (name) => client.callTool({ name }),
     [Symbol.asyncDispose]: () => client.close(),
   }
 }
 
-describe.each<[string, Connect]>([
-  ['v1 of the SDK', older],
-  ['v2 of the SDK, as an older client', newer('legacy')],
-  ['v2 of the SDK', newer('auto')],
-])('%s', (_, connect) => {
+describe.each<[string, Connect, unknown]>([
+  ['v1 of the SDK', older, { result: ['hello'] }],
+  ['v2 of the SDK, as an older client', newer('legacy'), { result: ['hello'] }],
+  ['v2 of the SDK', newer('auto'), ['hello']],
+])('%s', (_, connect, array) => {
   test('lists and calls the tools of all servers', async () => {
     await using client = await connect(`${stack.url}/mcp`)
     const names = ['echo', 'large', 'longer', 'short', 'slow']
     const all = ['other', 'test'].flatMap((server) => names.map((name) => `${server}__${name}`))
     expect((await client.tools()).toSorted()).toEqual(['cacheable__say', ...all])
     expect(await client.call('test__echo', 'hi')).toBe('{"text":"hi"}')
+  })
+
+  test('gets an array as its structured result, wrapped where its revision has only objects', async () => {
+    await using client = await connect(`${stack.url}/mcp`)
+    // The SDK checks the result by the schema that was listed.
+    await client.tools()
+    const result = await client.result('cacheable__say')
+    expect(result).toMatchObject({ structuredContent: array })
   })
 
   test('lists and calls those of one, under their own names', async () => {

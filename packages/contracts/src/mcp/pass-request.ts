@@ -15,6 +15,8 @@ export const PassHead = z.object({
   client: McpClient.optional(),
   /** Whether that caller can take it up again when it loses the way to the answer. */
   isResumable: z.boolean().optional(),
+  /** Whether the caller knows the output of the tool as `{ result: … }`, as older ones do where it is no object. */
+  isOutputWrapped: z.boolean().optional(),
   /** The key of the body, where that is too large for a message; it is there until the answer. */
   stored: z.string().optional(),
 })

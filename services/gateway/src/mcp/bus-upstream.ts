@@ -57,6 +57,7 @@ export class BusUpstream implements Upstream {
     if (listener !== undefined) head.progress = true
     if (isResumable === true) head.isResumable = true
     if (client !== undefined) head.client = client
+    if (era === 'legacy' && request.isOutputWrapped === true) head.isOutputWrapped = true
     const process = isOwn === true ? processOf(params, client) : undefined
     const body = toBody(params)
     const stored = isTooLarge(body) ? await this.#store(server, body) : undefined

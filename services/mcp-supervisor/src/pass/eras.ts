@@ -55,6 +55,22 @@ export function resultFor(method: string, result: object, { caller, server }: Er
   return { resultType: 'complete', ...cache, ...result }
 }
 
+/**
+ * The result of a tool for a caller of the older protocol, to whom `structuredContent` is an object: another value,
+ * or that of a tool whose schema was listed so (`isWrapped`), becomes `{ result: … }`. Who reads texts alone finds a
+ * value that is no object there as well.
+ */
+export function withLegacyOutput(result: object, isWrapped: boolean): object {
+  const { structuredContent: value, content } = result as Json
+  if (value === undefined) return result
+  if (isObject(value))
+    return isWrapped ? { ...result, structuredContent: { result: value } } : result
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  const hasText = blocks.some((block) => isObject(block) && block['type'] === 'text')
+  const added = hasText ? [] : [{ type: 'text', text: JSON.stringify(value) }]
+  return { ...result, content: [...blocks, ...added], structuredContent: { result: value } }
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -30,7 +30,7 @@ const envelope = newEnvelope('ann')
 async function pass(
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { caller = 'legacy', server = 'legacy', progress = false, client, ask }: Partial<Eras> = {},
+  { caller = 'legacy', server = 'legacy', progress = false, client, ask, more }: Partial<Eras> = {},
 ): Promise<Answer> {
   const deps: PassRequestDeps = {
     server: 's',
@@ -53,7 +53,7 @@ async function pass(
     } as unknown as PassRequestDeps['bus'],
   }
   const own = client === undefined ? {} : { client }
-  const head = { method, id: 'i', era: caller, progress, ...own }
+  const head = { method, id: 'i', era: caller, progress, ...own, ...more }
   return passRequest(deps, { head, params, envelope }, (part, said) => void told.push([part, said]))
 }
 
@@ -63,6 +63,8 @@ interface Eras {
   readonly progress: boolean
   readonly client: McpClient
   readonly ask: NonNullable<PassRequestDeps['ask']>
+  /** Of the head. */
+  readonly more: { readonly isOutputWrapped?: boolean }
 }
 
 const json = ({ body }: Answer): unknown =>
@@ -308,4 +310,30 @@ test('what an older caller refuses to a newer server is the answer', async () =>
   const passed = await pass('tools/call', {}, { server: 'modern', ask })
   expect([passed.head, json(passed)]).toEqual([{ type: 'error', code: -32_601 }, refusal])
   expect(forwarded).toHaveLength(1)
+})
+
+test.each<[unknown, boolean, unknown, unknown[]]>([
+  [['a'], true, { result: ['a'] }, [{ type: 'text', text: '["a"]' }]],
+  [7, false, { result: 7 }, [{ type: 'text', text: '7' }]],
+  [null, true, { result: null }, [{ type: 'text', text: 'null' }]],
+  [{ a: 1 }, true, { result: { a: 1 } }, []],
+  [{ a: 1 }, false, { a: 1 }, []],
+  [undefined, true, undefined, []],
+])(
+  'the structured result %j, listed as wrapped: %s, is %j to an older caller',
+  async (structuredContent, isOutputWrapped, expected, content) => {
+    answer = () => ({ content: [], structuredContent })
+    const options = { server: 'modern', more: { isOutputWrapped } } as const
+    const passed = json(await pass('tools/call', { name: 't' }, options))
+    expect(passed).toEqual({ content, structuredContent: expected })
+    const newer = json(await pass('tools/call', { name: 't' }, { ...options, caller: 'modern' }))
+    expect(newer).toEqual({ content: [], structuredContent })
+  },
+)
+
+test('the text of a tool stands for a wrapped result as well', async () => {
+  const content = [{ type: 'text', text: 'one' }]
+  answer = () => ({ content, structuredContent: [1] })
+  const passed = json(await pass('tools/call', { name: 't' }, { server: 'modern' }))
+  expect(passed).toEqual({ content, structuredContent: { result: [1] } })
 })

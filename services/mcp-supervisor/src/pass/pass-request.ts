@@ -9,7 +9,7 @@ import { encodeResult } from '../handlers/encode-result.ts'
 import type { Tell } from './client-questions.ts'
 import { ClientRefusal } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
-import { isObject, metaFor, resultFor } from './eras.ts'
+import { isObject, metaFor, resultFor, withLegacyOutput } from './eras.ts'
 import type { RpcFailure } from './rpc-failure.ts'
 import { toRpcFailure } from './rpc-failure.ts'
 
@@ -105,7 +105,9 @@ async function run(
       result = await host.forward(server, method, again, options)
     }
   }
-  return resultFor(method, result as object, eras)
+  const fitting = resultFor(method, result as object, eras)
+  const isOlderCall = head.era === 'legacy' && method === 'tools/call'
+  return isOlderCall ? withLegacyOutput(fitting, head.isOutputWrapped === true) : fitting
 }
 
 function isInputRequired(result: unknown): result is Json {

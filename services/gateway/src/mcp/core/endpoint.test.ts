@@ -473,3 +473,18 @@ test.each(['GET', 'DELETE', 'PUT'])('%s is not for those without a session', asy
   const reply = await send(good, {}, { method })
   expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET, POST, DELETE' } })
 })
+
+test('a tool whose output is no object is listed, and answers, in a way that older clients take', async () => {
+  const outputSchema = { type: 'array' }
+  const [a, b] = offerings as [Offering, Offering]
+  const tools = [{ name: 'list', inputSchema, outputSchema }]
+  offer = new Offer([{ ...a, tools }, b], ({ server, name }) => `${server}__${name}`)
+  const listed = async (era: 'legacy' | 'modern') =>
+    (await ask('tools/list', {}, era)).result.tools[0].outputSchema
+  expect(await listed('modern')).toEqual(outputSchema)
+  const properties = { result: outputSchema }
+  expect(await listed('legacy')).toEqual({ type: 'object', properties, required: ['result'] })
+  await ask('tools/call', { name: 'a__list' })
+  await ask('tools/call', { name: 'b__add' })
+  expect(passed.map(({ request }) => request.isOutputWrapped)).toEqual([true, false])
+})

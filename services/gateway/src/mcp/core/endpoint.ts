@@ -311,7 +311,7 @@ export class McpEndpoint {
   }
 
   #pass(
-    { place, params, isReadOnly }: Passage,
+    { place, params, isReadOnly, isOutputWrapped }: Passage,
     { method, era }: RpcRequest,
     exchange: McpExchange,
     offer: Offer,
@@ -329,6 +329,7 @@ export class McpEndpoint {
       params,
       era,
       isReadOnly,
+      isOutputWrapped,
       traceparent: exchange.header('traceparent'),
       isOwn: offer.isOwn(place.server),
       client,

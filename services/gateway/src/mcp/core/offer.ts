@@ -2,10 +2,12 @@ import type { ParameterHeader, ResourceLists } from 'mcp-host/routing'
 import { findResource, parameterHeaders } from 'mcp-host/routing'
 import type { Caching, ServerCaching } from './list-caching.ts'
 import { cachingsOf, together } from './list-caching.ts'
+import { needsWrapping, withLegacyOutput } from './legacy-output.ts'
 import { ListPages } from './list-pages.ts'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
 import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
+import type { Era } from './versions.ts'
 
 /** A server with what it lists, each thing as the server describes it. */
 export interface Offering {
@@ -52,11 +54,12 @@ export class Offer {
   readonly #cachings = new Map<ListName, readonly ServerCaching[]>()
   #resources: readonly ResourceLists[] | undefined
   /** Pages as JSON: they are asked for far more often than they change. */
-  readonly #pages = new Map<ListName, ListPages>()
+  readonly #pages = new Map<ListName | 'legacyTools', ListPages>()
   readonly #headers = new Map<string, readonly ParameterHeader[]>()
   readonly #texts = new Map<ListName, string>()
   readonly #own: ReadonlySet<string>
   readonly #readOnly: ReadonlySet<string>
+  readonly #wrapped: ReadonlySet<string>
   readonly instructions: string | undefined
   /** Where tools are not listed. */
   readonly toolSearch: ToolSearch | undefined
@@ -91,6 +94,8 @@ export class Offer {
     )
     const tools = named('tools', this.#tools)
     this.#readOnly = new Set(tools.filter(saysReadOnly).map(({ name }) => name))
+    // What is not listed is not known to be wrapped.
+    this.#wrapped = new Set(toolSearch ? [] : tools.filter(needsWrapping).map(({ name }) => name))
     if (toolSearch) this.toolSearch = new ToolSearch(tools)
     this.#lists = {
       tools: toolSearch ? SEARCH_DEFINITIONS : tools,
@@ -118,6 +123,11 @@ export class Offer {
   /** Whether its server says that a tool changes nothing. */
   isReadOnly(name: string): boolean {
     return this.#readOnly.has(name)
+  }
+
+  /** Whether clients of the older protocol see the output of a tool as `{ result: … }`. */
+  isOutputWrapped(name: string): boolean {
+    return this.#wrapped.has(name)
   }
 
   /** The headers in which calls of a tool repeat some of the arguments. */
@@ -188,9 +198,13 @@ export class Offer {
    * A page of a list as the inside of a JSON object: `"tools":[…],"nextCursor":"…"`. `undefined` when there is
    * no such page.
    */
-  page(list: ListName, cursor: string | undefined): string | undefined {
-    const pages = this.#pages.get(list) ?? new ListPages(list, this.#lists[list])
-    this.#pages.set(list, pages)
+  page(list: ListName, cursor: string | undefined, era: Era = 'modern'): string | undefined {
+    const isWrapped = era === 'legacy' && list === 'tools' && this.#wrapped.size > 0
+    const key = isWrapped ? 'legacyTools' : list
+    const items = this.#lists[list]
+    const pages =
+      this.#pages.get(key) ?? new ListPages(list, isWrapped ? items.map(withLegacyOutput) : items)
+    this.#pages.set(key, pages)
     return pages.page(cursor)
   }
 }

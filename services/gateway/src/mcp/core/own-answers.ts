@@ -56,7 +56,7 @@ function answerList(
   serverInfo: ServerInfo,
 ): string {
   const page =
-    cursor === undefined || typeof cursor === 'string' ? offer.page(list, cursor) : undefined
+    cursor === undefined || typeof cursor === 'string' ? offer.page(list, cursor, era) : undefined
   if (page === undefined) {
     throw new RpcFault(RpcCode.invalidParams, 'cursor: leads nowhere; begin without one')
   }

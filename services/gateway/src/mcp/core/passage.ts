@@ -10,6 +10,8 @@ export interface Passage {
   readonly params: Params
   /** Whether it changes nothing at the server. */
   readonly isReadOnly: boolean
+  /** Whether a caller of the older protocol knows its output as `{ result: … }`. */
+  readonly isOutputWrapped?: boolean
 }
 
 /** The one server that has a resource. Throws `RpcFault`. */
@@ -30,8 +32,12 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
       if (offer.toolSearch !== undefined && name === CALL_TOOL) return foundTool(params, offer)
       const place = offer.tool(name)
       if (place === undefined) throw unknown(`there is no tool "${name}"`)
-      const isReadOnly = offer.isReadOnly(name)
-      return { place, params: { ...params, name: place.name }, isReadOnly }
+      return {
+        place,
+        params: { ...params, name: place.name },
+        isReadOnly: offer.isReadOnly(name),
+        isOutputWrapped: offer.isOutputWrapped(name),
+      }
     }
     case 'prompts/get': {
       const name = stringOf(params, 'name')
@@ -55,8 +61,12 @@ function foundTool({ arguments: args, ...params }: Params, offer: Offer): Passag
   const { name, arguments: given = {} } = isObject(args) ? args : {}
   const place = typeof name === 'string' ? offer.tool(name) : undefined
   if (place === undefined) return undefined
-  const isReadOnly = offer.isReadOnly(String(name))
-  return { place, params: { ...params, name: place.name, arguments: given }, isReadOnly }
+  return {
+    place,
+    params: { ...params, name: place.name, arguments: given },
+    isReadOnly: offer.isReadOnly(String(name)),
+    isOutputWrapped: offer.isOutputWrapped(String(name)),
+  }
 }
 
 function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Passage {

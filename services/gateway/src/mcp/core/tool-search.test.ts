@@ -94,6 +94,7 @@ test('what is called goes to its server as if it had been listed', () => {
     place: { server: 'git', name: 'merge' },
     params: { ...params, _meta: { progressToken: 1 } },
     isReadOnly: false,
+    isOutputWrapped: false,
   }
   expect(passageOf(call('call_tool', params), offer)).toEqual(passage)
   expect(passageOf(call('merge', { number: '1' }), offer)).toEqual(passage)

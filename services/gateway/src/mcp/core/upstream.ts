@@ -44,6 +44,8 @@ export interface PassedRequest {
   readonly client?: McpClient | undefined
   /** Whether it changes nothing: of several at the same time one is enough. */
   readonly isReadOnly?: boolean | undefined
+  /** Whether a caller of the older protocol knows the output of the tool as `{ result: … }`. */
+  readonly isOutputWrapped?: boolean | undefined
   /** The caller's trace, as W3C writes it. */
   readonly traceparent?: string | undefined
   /** Its abort ends the request at the server. */

@@ -121,7 +121,7 @@ function addLists(api: Api, { mounts }: RestRoutesDeps): void {
         },
       },
       async ({ body: { cursor } }, reply) => {
-        const page = mounts.all().offer.page(list, cursor)
+        const page = mounts.all().offer.page(list, cursor, 'legacy')
         if (page !== undefined) return sendJson(reply, `{${page}}`)
         const message = 'cursor: leads nowhere; begin without one'
         return new RestFault(400, message, { field: 'cursor' }).reply(reply)
@@ -142,12 +142,16 @@ async function pass(
   try {
     checkSize(request)
     const views = (): ReturnType<typeof viewServers> => viewServers(catalog.entries.values())
-    const { place, params, isReadOnly }: Passage = findPassage(request, offer, views)
+    const { place, params, isReadOnly, isOutputWrapped }: Passage = findPassage(
+      request,
+      offer,
+      views,
+    )
     const { server } = place
     const isOwn = offer.isOwn(server)
     const { traceparent } = reply.request.headers
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
-    const about = { isReadOnly, ...trace, ...(isOwn ? { isOwn } : {}) }
+    const about = { isReadOnly, isOutputWrapped, ...trace, ...(isOwn ? { isOwn } : {}) }
     const passed = await untilLeft(reply, { passing, timeoutMs }, (signal) =>
       upstream
         .pass(server, { method, params, era: 'legacy', signal, ...about })
