@@ -8,13 +8,14 @@ const echo = {
   name: 'echo',
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
 }
+const slow = { ...echo, name: 'slow', notices: 3, noticeMs: 300 }
 const program = join(import.meta.dirname, '..', 'packages/testkit/fixtures/asking-server.ts')
 const asker = { command: process.execPath, args: [program], scope: 'session' }
 
 let stack: Stack
 let otherGateway: string
 beforeAll(async () => {
-  stack = await startStack({ tools: [echo], servers: { asker } })
+  stack = await startStack({ tools: [echo, slow], servers: { asker }, toolCount: 3 })
   otherGateway = (await stack.add('gateway')).url
 })
 afterAll(() => stack[Symbol.asyncDispose]())
@@ -278,6 +279,26 @@ test('a question of a tool is answered', async () => {
   const result = events.find(({ type }) => type === 'tool_result')
   expect(JSON.parse(result?.content ?? '')).toEqual({ action: 'accept', content: { name: 'Ann' } })
   expect(textOf(events)).toBe('done')
+})
+
+test('progress of a running tool is told over HTTP and sockets', async () => {
+  using socket = await ChatSocket.open({ url: otherGateway })
+  const calls = [{ name: 'test__slow', arguments: {} }]
+  const events = await Array.fromAsync(say(socket.sessionId, script({ calls }, { text: 'done' })))
+  await socket.turnsDone()
+  const types = events.map(({ type }) => type).filter((type) => type.startsWith('tool_'))
+  expect(types.at(0)).toBe('tool_start')
+  expect(types.at(-1)).toBe('tool_result')
+  const tool = { callId: expect.any(String), tool: 'test.slow', server: 'test' }
+  expect(events.filter(({ type }) => type === 'tool_progress').slice(0, 2)).toEqual([
+    { type: 'tool_progress', content: '1', ...tool, progress: 1, id: undefined },
+    { type: 'tool_progress', content: '2', ...tool, progress: 2, id: undefined },
+  ])
+  const call = { ...tool, tool: 'slow' }
+  expect(socket.frames).toContainEqual({
+    type: 'tool',
+    payload: { state: 'progress', ...call, progress: 2 },
+  })
 })
 
 test('a gateway that is told to stop ends its streams, which go on elsewhere', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SessionEvent, Up } from '@mcp-host/contracts'
+import type { SessionEvent, ToolProgressDown, Up } from '@mcp-host/contracts'
 import { Down } from '@mcp-host/contracts'
 import type { Answer } from './question-desk.ts'
 
@@ -13,7 +13,7 @@ export class NoGatewayError extends Error {
 }
 
 /** What the client is told of its session. */
-export type ChatEvent = SessionEvent | Extract<Down, { type: 'queue' }>
+export type ChatEvent = SessionEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>
 
 interface Unaccepted {
   readonly frame: Up

@@ -83,10 +83,17 @@ export class TranscriptPrinter {
     this.#line(dim(`(${count === 1 ? 'one message waits' : `${count} messages wait`})`))
   }
 
-  #tool(payload: Extract<SessionEvent, { type: 'tool' }>['payload']): void {
+  #tool(payload: Extract<ChatEvent, { type: 'tool' }>['payload']): void {
     if (payload.state === 'call') {
       const name = payload.server === undefined ? payload.tool : `${payload.server}.${payload.tool}`
       this.#line(`→ ${name} ${JSON.stringify(payload.arguments)}`)
+      return
+    }
+    if (payload.state === 'progress') {
+      const { server, tool, progress, total, message } = payload
+      const figures = total === undefined ? `${progress}` : `${progress} of ${total}`
+      if (process.stdout.isTTY)
+        this.#line(dim(`… ${server}.${tool} ${figures} ${message ?? ''}`.trimEnd()))
       return
     }
     const took = payload.durationMs === undefined ? '' : ` in ${Math.round(payload.durationMs)} ms`

@@ -12,6 +12,7 @@ import type {
   SessionRecord,
   SubjectParams,
   TextDelta,
+  ToolProgress,
 } from '@mcp-host/contracts'
 import type { Frame } from './frame.ts'
 
@@ -123,6 +124,7 @@ export interface Bus extends AsyncDisposable {
 export type FollowItem =
   | { readonly type: 'entry'; readonly entry: LogEntry }
   | { readonly type: 'delta'; readonly delta: TextDelta }
+  | { readonly type: 'progress'; readonly progress: ToolProgress }
   | { readonly type: 'caught-up' }
 
 export interface AppendOptions {
@@ -197,7 +199,8 @@ export interface SessionLog {
 
   /**
    * Every entry after a sequence in order, none left out and none twice, then what comes, until the
-   * signal. With `deltas` also text as it is written; a lost delta shows in the offset of the next.
+   * signal. With `deltas` also text as it is written, where a lost delta shows in the offset of the next,
+   * and the progress of tools, which may be lost.
    * Throws `not-found` once the session was deleted.
    */
   follow(

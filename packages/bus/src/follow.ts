@@ -34,6 +34,7 @@ export async function* followSession(
   const listener: HubListener = {
     entry: (entry) => push({ type: 'entry', entry }),
     delta: (delta) => push({ type: 'delta', delta }),
+    progress: (progress) => push({ type: 'progress', progress }),
     checked: () => push({ type: 'caught-up' }),
     purged: () => {
       isPurged = true

@@ -18,6 +18,7 @@ import {
   sessionLogSubjects,
   shardOf,
   textDelta,
+  toolProgress,
 } from '@mcp-host/contracts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
@@ -223,12 +224,17 @@ export class NatsSessionLog implements SessionLog {
     const known = this.#hubs.get(subject)
     if (known !== undefined) return known
     const { connection, warn } = this.#deps
-    const text = fillSubject(textDelta.subject, { session, shard: shardOf(session) })
+    const params = { session, shard: shardOf(session) }
+    const text = fillSubject(textDelta.subject, params)
+    const progress = fillSubject(toolProgress.subject, params)
     const hub = new SessionHub({
-      listen: (onEntry, onDelta) =>
+      listen: (onEntry, onDelta, onProgress) =>
         this.#subscribe(subject, (message) => {
           if (message.subject === text) {
             return onDelta(decode(textDelta.payload, message.data, 'text delta'))
+          }
+          if (message.subject === progress) {
+            return onProgress(decode(toolProgress.payload, message.data, 'tool progress'))
           }
           const live = parseRepublished(message, this.#onUnreadable)
           if (live !== undefined) onEntry(live.entry, live.previous)

@@ -104,6 +104,7 @@ const settle = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0)
 const silent: HubListener = {
   entry: () => {},
   delta: () => {},
+  progress: () => {},
   checked: () => {},
   purged: () => {},
 }

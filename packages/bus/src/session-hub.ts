@@ -1,4 +1,4 @@
-import type { LogEntry, TextDelta } from '@mcp-host/contracts'
+import type { LogEntry, TextDelta, ToolProgress } from '@mcp-host/contracts'
 import { Announcer } from './announcer.ts'
 import { TextPacer } from './text-pacer.ts'
 
@@ -10,11 +10,12 @@ interface Numbered {
 export interface SessionSource<Last extends Numbered = Numbered> {
   /**
    * Live entries as they are repeated, each with the sequence before it on its subject; and text as it is
-   * written, where that is wanted.
+   * written and progress of tools, where that is wanted.
    */
   listen(
     onEntry: (entry: LogEntry, previous: number) => void,
     onDelta: (delta: TextDelta) => void,
+    onProgress: (progress: ToolProgress) => void,
   ): Disposable
   /** Entries after a sequence, among them all that are stored up to `through`. */
   read(after: number, through: number): Promise<LogEntry[]>
@@ -27,6 +28,7 @@ export interface SessionSource<Last extends Numbered = Numbered> {
 export interface HubListener {
   entry(entry: LogEntry): void
   delta(delta: TextDelta): void
+  progress(progress: ToolProgress): void
   /** The log was looked up again: all that is stored was given. */
   checked(): void
   /** The session was deleted: its log is empty. */
@@ -77,6 +79,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
         this.#lastActivity = Date.now()
         this.#text.push(delta)
       },
+      (progress) => this.#announcer.tell((listener) => listener.progress(progress)),
     )
     this.#opened = this.#open()
   }

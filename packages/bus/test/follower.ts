@@ -30,7 +30,7 @@ export class Follower {
     for await (const item of items) {
       if (item.type === 'entry') this.entries.push(item.entry)
       else if (item.type === 'delta') this.deltas.push(item.delta)
-      else this.caughtUp++
+      else if (item.type === 'caught-up') this.caughtUp++
     }
   }
 }

@@ -26,6 +26,7 @@ import { runSessionTool } from './supervisor/run-session-tool.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { callControl } from './tool/call-control.ts'
 import { runTool } from './tool/run-tool.ts'
+import { toolProgress } from './tool/tool-progress.ts'
 
 /** Every message on the bus. Documentation and the wire test go through it. */
 export const CONTRACTS: Readonly<Record<string, Contract>> = {
@@ -42,6 +43,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   sample,
   runTool,
   callControl,
+  toolProgress,
   orchestratorControl,
   orchestratorJobs,
   listSessions,

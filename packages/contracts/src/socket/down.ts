@@ -87,6 +87,22 @@ export const ToolDown = z.object({
   ]),
 })
 
+/** The latest progress of a running tool call. Has no id: it is not repeated to clients that come back. */
+export const ToolProgressDown = z.object({
+  type: z.literal('tool'),
+  payload: z.object({
+    state: z.literal('progress'),
+    callId: z.string(),
+    server: z.string(),
+    tool: z.string(),
+    progress: z.number(),
+    /** The value of `progress` at the end, where the tool knows it. */
+    total: z.number().optional(),
+    message: z.string().optional(),
+  }),
+})
+export type ToolProgressDown = z.infer<typeof ToolProgressDown>
+
 const question = {
   /** Of the question; the answer names it. */
   id: z.string(),
@@ -215,8 +231,7 @@ export const ErrorDown = z.object({
 
 export const PongDown = z.object({ type: z.literal('pong') })
 
-/** Every frame the gateway may send. */
-export const Down = z.discriminatedUnion('type', [
+const DownByType = z.discriminatedUnion('type', [
   ConnectionDown,
   TextDown,
   StatusDown,
@@ -233,6 +248,9 @@ export const Down = z.discriminatedUnion('type', [
   ErrorDown,
   PongDown,
 ])
+
+/** Every frame the gateway may send. */
+export const Down = z.union([DownByType, ToolProgressDown])
 export type Down = z.infer<typeof Down>
 
 /** A frame that is part of the session's stream: every socket of the session gets it. */

@@ -77,7 +77,7 @@ export const Message = describeFields(
     content: 'The text; absent of tools, and of an answer that is only reasoning.',
     data: 'Of a tool: its arguments, and its result once there is one.',
     toolName: `Of a tool: ${WORDS.toolName}`,
-    kind: 'Of answers and tools: `start` while a tool has no result, else `complete`. `progress` is not used yet.',
+    kind: 'Of answers and tools: Of a tool that has no result: `start` before it runs, `progress` while it runs. Else `complete`.',
     metadata: 'What else is known of it.',
   },
 ).meta({ id: 'Message', description: 'One message of a conversation.' })

@@ -42,6 +42,31 @@ function comeBack(id = ''): { back: SessionReader; events: SessionEvent[] } {
   return { back, events: entries.flatMap((entry) => back.entry(entry)) }
 }
 
+test('the progress of a tool is given until its call is over', () => {
+  const asked = callBlock(generation)
+  const call = asked.id
+  const report = { call, server: 's', tool: 't', progress: 1, total: 2, message: 'half' }
+  story.result(generation, [asked])
+  catchUp()
+  expect(reader.progress(report)).toEqual([
+    {
+      type: 'tool',
+      payload: {
+        state: 'progress',
+        callId: call,
+        server: 's',
+        tool: 't',
+        progress: 1,
+        total: 2,
+        message: 'half',
+      },
+    },
+  ])
+  story.toolFinished(call, 'x')
+  catchUp()
+  expect(reader.progress(report)).toEqual([])
+})
+
 describe('the text of a generation', () => {
   test('comes from its deltas, the rest from its result', () => {
     expect(said(reader.delta(story.delta(generation, 0, 'Hello, ')))).toEqual(['text: Hello, '])

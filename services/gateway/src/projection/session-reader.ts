@@ -7,6 +7,8 @@ import type {
   SessionEvent,
   TextDelta,
   ToolCallId,
+  ToolProgress,
+  ToolProgressDown,
   TurnEvent,
 } from '@mcp-host/contracts'
 import { formatCursor, generationFence, questionEnd } from '@mcp-host/contracts'
@@ -83,6 +85,12 @@ export class SessionReader {
     if (offset > this.#cursor.offset) return 'gap'
     this.#hasEarlyText = false
     return this.#text(kind, text.slice(this.#cursor.offset - offset))
+  }
+
+  /** The frame of a tool's progress; nothing once its call is over. */
+  progress({ call: callId, ...progress }: ToolProgress): ToolProgressDown[] {
+    if (!this.#isAwaited(callId)) return []
+    return [{ type: 'tool', payload: { state: 'progress', callId, ...progress } }]
   }
 
   /** What an entry means for the questions that are open. */

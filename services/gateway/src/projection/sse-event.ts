@@ -96,7 +96,7 @@ const notice = {
 }
 
 const toolCall = {
-  callId: z.string().describe('The same in `tool_start` and `tool_result`.'),
+  callId: z.string().describe('The same in all events of one call.'),
   tool: z.string().describe(WORDS.toolName),
   server: z.string().optional().describe('Absent when there is no such tool.'),
 }
@@ -125,6 +125,15 @@ export const SseEvent = z
         arguments: z.json().describe(WORDS.arguments),
       })
       .describe('The model calls a tool.'),
+    z
+      .object({
+        type: z.literal('tool_progress'),
+        content: z.string().describe('What the tool says of it, else the numbers.'),
+        ...toolCall,
+        progress: z.number().describe('How far the tool has come.'),
+        total: z.number().optional().describe('The value of `progress` at the end, if known.'),
+      })
+      .describe('The latest progress of a running tool. Has no event id and is not repeated.'),
     z
       .object({
         type: z.literal('tool_result'),

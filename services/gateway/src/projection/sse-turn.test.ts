@@ -22,7 +22,7 @@ const done: SessionEvent = {
 const deleted: SessionEvent = { type: 'session', id: '', payload: { state: 'deleted' } }
 
 /** What is given of a stream, and whether it was left before its end. */
-async function given(events: readonly SessionEvent[]): Promise<SessionEvent[]> {
+async function given(events: readonly SessionEvent[]): Promise<unknown[]> {
   async function* all(): AsyncGenerator<SessionEvent> {
     yield* events
     throw new Error('was read beyond the end of the turn')

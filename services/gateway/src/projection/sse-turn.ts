@@ -1,13 +1,13 @@
-import type { SessionEvent } from '@mcp-host/contracts'
+import type { SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
 
 /**
  * Of a session's stream what is about one message: that it was accepted, and its turn, to whose end it goes
  * on. The stream begins before the message.
  */
 export async function* turnOf(
-  events: AsyncIterable<SessionEvent>,
+  events: AsyncIterable<SessionEvent | ToolProgressDown>,
   messageId: string,
-): AsyncGenerator<SessionEvent> {
+): AsyncGenerator<SessionEvent | ToolProgressDown> {
   let isRunning = false
   for await (const event of events) {
     if (event.type === 'turn' && event.payload.state === 'started') {

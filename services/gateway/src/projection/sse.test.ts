@@ -47,6 +47,10 @@ function ofSse(events: readonly SseEvent[]): Meaning[] {
         const { type: _, content: _words, tool: _name, ...call } = event
         return [['tool', { state: 'call', ...call, tool: toolName(event) }]]
       }
+      case 'tool_progress': {
+        const { type: _, content: message, tool: _name, ...report } = event
+        return [['tool', { state: 'progress', ...report, message, tool: toolName(event) }]]
+      }
       case 'tool_result': {
         const { type: _, content: _words, tool: _name, data, ...result } = event
         return [['tool', { state: 'result', ...result, ...data, tool: toolName(event) }]]
@@ -82,6 +86,7 @@ function read({ items }: Pick<Story, 'items'>, start?: Cursor): SessionEvent[] {
         ? reader.entry(item.entry)
         : []
     }
+    if (item.type === 'progress') return []
     const events = start === undefined ? reader.delta(item.delta) : []
     // What is missing comes with the result.
     return events === 'gap' ? [] : events

@@ -1,9 +1,9 @@
-import type { Cursor, Down, ErrorInfo, SessionEvent } from '@mcp-host/contracts'
+import type { Cursor, Down, ErrorInfo, SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
 import { BusError, parseCursor } from '@mcp-host/contracts'
 import type { SseEvent } from './sse-event.ts'
 
-/** What a session's stream is made of: its events, and the queue, which has no place in it. */
-export type StreamItem = SessionEvent | Extract<Down, { type: 'queue' }>
+/** What a session's stream is made of: its events, and what has no place in it. */
+export type StreamItem = SessionEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>
 
 /** One Server-Sent Event. */
 export interface SseFrame {
@@ -86,6 +86,16 @@ function toolEvent(payload: Payload<'tool'>): SseEvent {
       content: `Using ${tool}`,
       ...about,
       arguments: payload.arguments,
+    }
+  }
+  if (payload.state === 'progress') {
+    const { progress, total, message } = payload
+    return {
+      type: 'tool_progress',
+      content: message ?? `${progress}${total === undefined ? '' : ` of ${total}`}`,
+      ...about,
+      progress,
+      ...(total === undefined ? {} : { total }),
     }
   }
   const { content, structuredContent, outcome, error, blob, durationMs } = payload

@@ -63,7 +63,10 @@ async function follow(
     ...(readsAll ? { watch: { after: 0, item: (item: FollowItem) => watched.push(item) } } : {}),
   }
   const given: Given[] = []
-  for await (const event of followSession(bus, SESSION, start, options)) given.push({ event, time })
+  for await (const event of followSession(bus, SESSION, start, options)) {
+    if (!('id' in event)) throw new Error('no tool of a story tells its progress')
+    given.push({ event, time })
+  }
   if (readsAll) expect(sequences(watched)).toEqual(sequences(items))
   return given
 }

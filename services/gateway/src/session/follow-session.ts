@@ -1,5 +1,11 @@
 import type { Bus, FollowItem, LogEnd } from '@mcp-host/bus'
-import type { Cursor, Envelope, SessionEvent, SessionId } from '@mcp-host/contracts'
+import type {
+  Cursor,
+  Envelope,
+  SessionEvent,
+  SessionId,
+  ToolProgressDown,
+} from '@mcp-host/contracts'
 import {
   BusError,
   childEnvelope,
@@ -22,13 +28,16 @@ export interface FollowOptions {
   }
 }
 
-/** A session's events from a cursor on, without gaps or repetitions, until its end or the signal. */
+/**
+ * A session's events from a cursor on, without gaps or repetitions, until its end or the signal. In between
+ * the progress of tools, as it comes.
+ */
 export async function* followSession(
   bus: Bus,
   session: SessionId,
   start: Cursor,
   { envelope, signal, watch }: FollowOptions,
-): AsyncIterable<SessionEvent> {
+): AsyncIterable<SessionEvent | ToolProgressDown> {
   const reader = new SessionReader(start)
   const after = Math.min(reader.readAfter, watch?.after ?? reader.readAfter)
   for await (const item of bus.sessions.follow(session, { after, deltas: true, signal })) {
@@ -46,6 +55,9 @@ export async function* followSession(
         yield* events === 'gap' ? missingText(bus, session, reader, envelope) : events
         break
       }
+      case 'progress':
+        yield* reader.progress(item.progress)
+        break
       case 'caught-up':
         yield* missingText(bus, session, reader, envelope)
         break

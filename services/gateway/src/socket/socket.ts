@@ -1,5 +1,5 @@
 import type { Bus, FollowItem } from '@mcp-host/bus'
-import type { SessionEvent, Up } from '@mcp-host/contracts'
+import type { SessionEvent, ToolProgressDown, Up } from '@mcp-host/contracts'
 import { BusError, formatCursor, newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyRequest } from 'fastify'
@@ -142,7 +142,11 @@ function ownId(frame: Exclude<Up, { type: 'ping' }>): string | undefined {
 }
 
 /** Measures from the message to the first word of its answer, at the socket that sent it. */
-function noteFirstText(events: GatewayEvents, connection: Connection, event: SessionEvent): void {
+function noteFirstText(
+  events: GatewayEvents,
+  connection: Connection,
+  event: SessionEvent | ToolProgressDown,
+): void {
   if (event.type === 'turn' && event.payload.state === 'started') {
     connection.answering = connection.unanswered.get(event.payload.messageId)
     connection.unanswered.delete(event.payload.messageId)

@@ -6,13 +6,14 @@ import type {
   ToolFact,
   ToolFinished,
 } from '@mcp-host/contracts'
-import { BusError, callControl, childEnvelope } from '@mcp-host/contracts'
+import { BusError, callControl, childEnvelope, shardOf, toolProgress } from '@mcp-host/contracts'
 import type { Logger, UnderWay } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
 import type { RunningCalls } from '../input/running-calls.ts'
 import { fromError, fromResult } from './call-result.ts'
+import { ProgressReporter } from './report-progress.ts'
 
 export interface RunToolDeps {
   readonly bus: Bus
@@ -145,9 +146,16 @@ async function callTool(
       logger.warn({ ...fields(server, served), action: 'store', err }, 'only an excerpt is kept')
       return undefined
     })
+  using progress = new ProgressReporter((report) =>
+    bus.emit(toolProgress, { session, shard: shardOf(session) }, { call, server, tool, ...report }),
+  )
   const begin = performance.now()
   const outcome = await host
-    .callTool({ server, tool }, args, { signal: cancelled, requestId: envelope.requestId })
+    .callTool({ server, tool }, args, {
+      signal: cancelled,
+      requestId: envelope.requestId,
+      onProgress: (report) => progress.push(report),
+    })
     .finally(() => ended.abort())
     .then((result) => fromResult(result, store))
     .catch(fromError)

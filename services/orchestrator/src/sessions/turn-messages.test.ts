@@ -91,6 +91,15 @@ test('a call without a result has only started', () => {
   ])
 })
 
+test('a call that a supervisor has begun is in progress', () => {
+  const turn = log.say('a')
+  log.claim(turn)
+  const [call] = log.write({ tools: ['list'] })
+  const start = { type: 'tool-started' as const, attempt: 1, supervisor: 's', nonce: 'n' }
+  log.add({ kind: 'tool', fact: { ...start, call: call! } })
+  expect(messagesOf(turn)[1]).toMatchObject({ role: 'tool', kind: 'progress' })
+})
+
 test.each([
   ['refused', 'refused'],
   ['unknown', 'unknown'],

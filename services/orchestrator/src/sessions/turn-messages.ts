@@ -109,7 +109,7 @@ function toolMessage(messageId: string, createdAt: number, call: ToolCall): Hist
     role: 'tool',
     createdAt,
     toolName: server === undefined || tool === undefined ? name : `${server}.${tool}`,
-    kind: end === undefined ? 'start' : 'complete',
+    kind: end !== undefined ? 'complete' : call.attempt > 0 ? 'progress' : 'start',
     data: { arguments: given, ...end },
     metadata: { messageId },
   }

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { defineEvent } from '../contract.ts'
+import { ToolCallId } from '../ids.ts'
+
+export const ToolProgress = z.object({
+  call: ToolCallId,
+  server: z.string(),
+  tool: z.string(),
+  /** How far the tool has come; rises with each report. */
+  progress: z.number(),
+  /** The value of `progress` at the end, where the tool knows it. */
+  total: z.number().optional(),
+  message: z.string().optional(),
+})
+export type ToolProgress = z.infer<typeof ToolProgress>
+
+/** The latest progress of a running tool call. At most a few a second for each call; may be lost. */
+export const toolProgress = defineEvent('live.d.{shard}.{session}.progress', {
+  durability: 'live',
+  payload: ToolProgress,
+})
