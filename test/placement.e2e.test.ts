@@ -295,9 +295,24 @@ test('a changed configuration touches only the servers that differ, a faulty one
     await writeFile(stack.mcpJson, good)
   }
   await eventually(() => instances('extra').length === 0)
+  await eventually(async () => !JSON.stringify(await mcp('tools/list')).includes('extra__echo'), {
+    what: 'a gateway that offers it no more',
+  })
+  expect(await mcp('tools/call', { name: 'extra__echo' })).toMatchObject({
+    error: { code: -32_602 },
+  })
   await eventually(() => faults().length === 0)
   expect(await serverPid('test')).toBe(before.test)
 })
+
+async function mcp(method: string, params: object = {}): Promise<unknown> {
+  const response = await fetch(`${stack.url}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return response.json()
+}
 
 async function manyPids(): Promise<number[]> {
   return instances('many')

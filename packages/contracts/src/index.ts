@@ -27,7 +27,7 @@ export {
   SupervisorEntry,
 } from './mcp-server/catalog-entry.ts'
 export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
-export { viewServers } from './mcp-server/view-servers.ts'
+export { isConfigured, viewServers } from './mcp-server/view-servers.ts'
 export {
   ContentBlock,
   ModelUsage,

@@ -67,6 +67,7 @@ beforeEach(() => {
     view: { entries, onChange: () => ({ [Symbol.dispose]: () => undefined }) },
     isGone: async (supervisor) => dead.has(supervisor),
     stats: () => ({}),
+    configured: () => ['test'],
     faults: () => undefined,
     warn: (error) => warnings.push(error),
   })

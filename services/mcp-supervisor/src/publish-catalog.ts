@@ -23,6 +23,8 @@ export interface CatalogPublisherDeps {
   readonly isGone: (supervisor: string) => Promise<boolean>
   /** Figures of each server, read when they are told. */
   readonly stats: () => Readonly<Record<string, ServerStats>>
+  /** The names of the configured servers. */
+  readonly configured: () => readonly string[]
   /** What is wrong with the configuration, if anything is. */
   readonly faults: () => string | undefined
   readonly warn: (error: unknown) => void
@@ -66,10 +68,10 @@ export class CatalogPublisher implements AsyncDisposable {
     void this.#write()
   }
 
-  /** Tells the figures and faults before it is time. */
+  /** Tells the figures, faults and configured servers before it is time. */
   async tell(): Promise<void> {
     if (this.#isClosed) return
-    const { bus, stats, faults } = this.#deps
+    const { bus, stats, configured, faults } = this.#deps
     const told = faults()
     await bus.catalog.put(
       {
@@ -77,6 +79,7 @@ export class CatalogPublisher implements AsyncDisposable {
         id: bus.id,
         startedAt: this.#startedAt,
         servers: stats(),
+        configured: [...configured()],
         ...(told === undefined ? {} : { faults: told }),
       },
       { ttlMs: PRESENCE_TTL_MS },

@@ -53,7 +53,7 @@ export async function createSupervisor(
   )
   const load = async (): Promise<McpConfig> =>
     withRestarts(await loadMcpConfig(mcpJsonPath, env, { reservedNames: RESERVED_SERVER_NAMES }))
-  const mcpConfig = await load()
+  let mcpConfig = await load()
   const guardian = stack.use(new Guardian())
   const calls = new RunningCalls()
   const makeHost = ({ callback, kinds, capabilities }: HostAnswers): MCPHost => {
@@ -83,6 +83,7 @@ export async function createSupervisor(
       view,
       isGone: (supervisor) => peers.isGone(supervisor),
       stats: (): Readonly<Record<string, ServerStats>> => placement.stats(),
+      configured: () => Object.keys(mcpConfig.servers),
       faults: () => faults,
       warn,
     }),
@@ -125,6 +126,9 @@ export async function createSupervisor(
       throw new BusError('invalid', error.message, { cause: error })
     }
     faults = undefined
+    mcpConfig = next
+    // Before it is applied: what was removed counts no more, however long its last calls take.
+    void publisher.tell().catch(warn)
     const result = await placement.apply(next)
     void publisher.tell().catch(warn)
     logger.info({ component: 'supervisor', action: 'reload', ...result }, 'configuration reloaded')

@@ -122,6 +122,8 @@ export const SupervisorEntry = z.object({
   /** Epoch milliseconds. */
   startedAt: z.number(),
   servers: z.record(z.string(), ServerStats),
+  /** The servers of its configuration, wherever they run. Absent in entries of earlier versions. */
+  configured: z.array(z.string()).optional(),
   /** What is wrong with its configuration; it goes on with the one before. */
   faults: z.string().optional(),
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ServerName } from '../ids.ts'
 import type { CatalogEntry, CatalogTool, ServerEntry, ServerStats } from './catalog-entry.ts'
-import { viewServers } from './view-servers.ts'
+import { isConfigured, viewServers } from './view-servers.ts'
 
 const stats: ServerStats = { calls: 3, errors: 1, inFlight: 0, p50Ms: 2, p95Ms: 9 }
 const present = (id: string, servers: Record<string, ServerStats> = {}): CatalogEntry => ({
@@ -71,4 +71,26 @@ test('of two ready instances the one written last says what the tools are', () =
     const rows = viewServers([present('s1'), present('s2'), ...both])
     expect(rows).toMatchObject([{ tools: [tool('new')] }])
   }
+})
+
+const configures = (id: string, ...configured: string[]): CatalogEntry => ({
+  kind: 'supervisor',
+  id,
+  startedAt: 0,
+  servers: {},
+  configured,
+})
+
+test('a server that its supervisor has no more in its configuration does not count, though it still runs', () => {
+  const entries = [runs('a', 's'), runs('b', 's'), configures('s', 'b')]
+  expect(viewServers(entries)).toMatchObject([{ server: 'b' }])
+})
+
+test.each<[string, boolean, CatalogEntry[]]>([
+  ['some supervisor has', true, [configures('s1'), configures('s2', 'a')]],
+  ['no supervisor has', false, [configures('s1', 'b'), configures('s2'), runs('a', 's1')]],
+  ['a supervisor of an earlier version may have', true, [configures('s1'), present('s2')]],
+  ['nobody can tell of', true, [runs('a', 's1')]],
+])('a server that %s in its configuration: %s', (_, is, entries) => {
+  expect(isConfigured(entries, 'a')).toBe(is)
 })

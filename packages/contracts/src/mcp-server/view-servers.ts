@@ -30,7 +30,10 @@ const BETTER: readonly ServerEntry['state'][] = [
   'shutdown',
 ]
 
-/** Every server once, in a fixed order. What an absent supervisor has written does not count. */
+/**
+ * Every server once, in a fixed order. What an absent supervisor has written does not count, nor do servers that were
+ * removed from the configuration of the supervisor that still ends their calls.
+ */
 export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
   const all = Array.from(entries)
   const present = new Map(
@@ -38,7 +41,10 @@ export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
   )
   const instances = all
     .filter((entry) => entry.kind === 'server')
-    .filter(({ supervisor }) => present.has(supervisor))
+    .filter(({ supervisor, server }) => {
+      const { configured = [server] } = present.get(supervisor) ?? { configured: [] }
+      return configured.includes(server)
+    })
   return Array.from(Map.groupBy(instances, ({ server }) => server))
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([server, group]) => {
@@ -57,6 +63,18 @@ export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
           }),
       }
     })
+}
+
+/**
+ * Whether any supervisor has a server in its configuration, so that one which is away may come back. While no
+ * supervisor is present, or one is of an earlier version, nothing counts as removed.
+ */
+export function isConfigured(entries: Iterable<CatalogEntry>, server: string): boolean {
+  const supervisors = Array.from(entries).filter((entry) => entry.kind === 'supervisor')
+  return (
+    supervisors.length === 0 ||
+    supervisors.some(({ configured = [server] }) => configured.includes(server))
+  )
 }
 
 function isBetter(one: ServerEntry, other: ServerEntry): boolean {

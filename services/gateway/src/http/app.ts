@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, isConfigured } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
 import { addOperations, VERSION } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -107,7 +107,9 @@ export async function buildApp(
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, clients, ownMounts } = deps
-  const upstream = new SharedUpstream(new BusUpstream(deps.bus))
+  const upstream = new SharedUpstream(
+    new BusUpstream(deps.bus, (server) => isConfigured(deps.catalog.entries.values(), server)),
+  )
   const serverInfo = { name: 'mcp-host', version: VERSION }
   const endpoint = new McpEndpoint(
     {

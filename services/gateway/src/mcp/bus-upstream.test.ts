@@ -63,6 +63,25 @@ describe('parameters for which a message of the bus is too small', () => {
   })
 })
 
+test('a request for a server that was removed from the configuration is refused at once', async () => {
+  let asked = 0
+  const bus = {
+    id: 'gateway-1',
+    pass(...[, , , , listener]: Parameters<Bus['pass']>) {
+      asked++
+      listener.onFailure(new BusError('unavailable', 'nobody answers'))
+    },
+  }
+  const to = new BusUpstream(bus as never, (server) => server !== 's')
+  await expect(
+    to.pass('s', { method: 'tools/call', params: {}, era: 'legacy' }),
+  ).rejects.toMatchObject({
+    code: -32_602,
+    data: { reason: 'removed', retryable: false },
+  })
+  expect(asked).toBe(1)
+})
+
 describe('when whoever has it is silent', () => {
   const fault = { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } }
 

@@ -43,10 +43,13 @@ type UpstreamBus = Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs
 /** Passes requests on over the bus, to whichever supervisor has the server. */
 export class BusUpstream implements Upstream {
   readonly #bus: UpstreamBus
+  readonly #isConfigured: (server: string) => boolean
   #count = 0
 
-  constructor(bus: UpstreamBus) {
+  /** `isConfigured`: whether a server that is away may come back. */
+  constructor(bus: UpstreamBus, isConfigured: (server: string) => boolean = () => true) {
     this.#bus = bus
+    this.#isConfigured = isConfigured
   }
 
   async pass(server: string, request: PassedRequest): Promise<Passed> {
@@ -174,6 +177,7 @@ export class BusUpstream implements Upstream {
       call.checkCaller()
       const { code } = BusError.from(failure)
       const { kept } = call
+      if (code === 'unavailable' && !this.#isConfigured(call.server)) throw removed(call.server)
       // What was said may have been lost on the way, with the answer.
       if (code === 'deadline' && kept !== undefined && client !== undefined) {
         return this.#takeUp(call, kept, client.id, 0)
@@ -294,6 +298,13 @@ function toFault(error: unknown, server: string): RpcFault {
   if (code !== 'unavailable') return new RpcFault(RpcCode.internal, message, { data: { server } })
   return new RpcFault(RpcCode.unavailable, `the server "${server}" is not available right now`, {
     data: { server, reason: 'unavailable', retryable: true },
+  })
+}
+
+function removed(server: string): RpcFault {
+  const message = `the server "${server}" was removed from the configuration`
+  return new RpcFault(RpcCode.invalidParams, message, {
+    data: { server, reason: 'removed', retryable: false },
   })
 }
 

@@ -83,6 +83,19 @@ test('a server that goes away is remembered for a minute, as it was', () => {
   expect(listed()).toEqual(['a__y'])
 })
 
+test('a server that is removed from the configuration is gone at once', () => {
+  const configured = (...names: string[]): void =>
+    put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {}, configured: names })
+  configured('a', 'b')
+  put(server('a', ['x']))
+  put(server('b', ['x']))
+  put(server('a', [], { state: 'starting' }))
+  expect(listed()).toEqual(['a__x', 'b__x'])
+  configured('b')
+  expect(listed()).toEqual(['b__x'])
+  expect(mounts.server('a')).toBeUndefined()
+})
+
 test('who comes back in time is there for good', () => {
   put(server('a', ['x']))
   expect(listed()).toEqual(['a__x'])

@@ -1,7 +1,7 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { Listeners } from '@mcp-host/bus'
 import type { ServerEntry } from '@mcp-host/contracts'
-import { viewServers } from '@mcp-host/contracts'
+import { isConfigured, viewServers } from '@mcp-host/contracts'
 import type { Offering } from './core/offer.ts'
 import type { Bundle } from './core/bundle.ts'
 import { bundleOffer } from './core/bundle.ts'
@@ -9,7 +9,7 @@ import type { Mount } from './core/mount.ts'
 import { Offer } from './core/offer.ts'
 import { isObject } from './core/rpc.ts'
 
-/** What a server listed last counts for so long after it went away: it may only be on its way to another supervisor. */
+/** What a configured server listed last counts for so long after it went away: it may only be moving to another supervisor. */
 const REMEMBERED_MS = 60_000
 
 /** What is offered where, as the catalog has it. */
@@ -95,14 +95,14 @@ export class Mounts {
 
   /** Supervisors tell figures all the time: only what servers list makes a difference. */
   #take(): void {
-    const views = viewServers(this.#catalog.entries.values())
+    const entries = Array.from(this.#catalog.entries.values())
     for (const [server, { entry, until }] of this.#known) {
-      if (until < this.#now()) this.#known.delete(server)
+      if (until < this.#now() || !isConfigured(entries, server)) this.#known.delete(server)
       else if (until === Infinity) {
         this.#known.set(server, { entry, until: this.#now() + REMEMBERED_MS })
       }
     }
-    for (const view of views) {
+    for (const view of viewServers(entries)) {
       if (view.state === 'ready')
         this.#known.set(view.server, { entry: view.entry, until: Infinity })
     }

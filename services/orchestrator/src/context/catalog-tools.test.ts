@@ -3,7 +3,12 @@ import { expect, test, vi } from 'vitest'
 import { call } from './__fixtures__/facts.ts'
 import { catalogModel, catalogTools } from './catalog-tools.ts'
 
-const supervisor: CatalogEntry = { kind: 'supervisor', id: 's1', startedAt: 0, servers: {} }
+const supervisor: Extract<CatalogEntry, { kind: 'supervisor' }> = {
+  kind: 'supervisor',
+  id: 's1',
+  startedAt: 0,
+  servers: {},
+}
 
 function server(
   name: string,
@@ -79,6 +84,17 @@ test('a server whose supervisor has just died is waited for, one that stays away
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('a server that was removed from the configuration is not waited for', async () => {
+  const catalog = view(supervisor, server('files', 'ready', { read: undefined }))
+  const tools = toolsOf(catalog)
+  catalog.entries.set('0', { ...supervisor, configured: [] })
+  catalog.changed()
+  const asked = Date.now()
+  expect(await tools.offered()).toEqual([])
+  expect(Date.now() - asked).toBeLessThan(1_000)
+  expect(tools.isConfigured('files')).toBe(false)
 })
 
 test('missing are the servers that cannot be used, by name', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
-import { viewServers } from '@mcp-host/contracts'
+import { isConfigured, viewServers } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { offeredTools } from './tool-names.ts'
 
@@ -35,9 +35,10 @@ export function catalogTools(
     latest = now
   })
   const mayReturn = (): boolean => sinceOutageMs() < STEADY_MS || Date.now() - lostAt < MOVING_MS
+  const isKnown = (server: string): boolean => isConfigured(entries.values(), server)
   const isComing = (): boolean =>
     servers().some(({ state }) => state === 'starting') ||
-    (mayReturn() && isLess(readyServers(), known))
+    (mayReturn() && isLess(readyServers(), new Set(Array.from(known).filter(isKnown))))
   return {
     async offered() {
       const giveUpAt = Date.now() + STARTING_PATIENCE_MS
@@ -49,6 +50,7 @@ export function catalogTools(
       servers()
         .filter(({ state }) => state === 'unavailable' || state === 'shutdown')
         .map(({ server }) => server),
+    isConfigured: isKnown,
     annotationsOf,
     isRepeatable({ server = '', tool = '' }) {
       const annotations = annotationsOf(server, tool)

@@ -77,7 +77,10 @@ const deps = {
       return { supervisor: 's1' }
     },
   },
-  tools: { isRepeatable: () => isRepeatable },
+  tools: {
+    isRepeatable: () => isRepeatable,
+    isConfigured: (server: string) => server !== 'removed',
+  },
 } as unknown as TurnDeps
 
 const over = new AbortController()
@@ -130,6 +133,13 @@ test('a call that no supervisor accepts is closed with the reason', async () => 
   refusals['bad'] = new BusError('invalid', 'not like this')
   await run(one)
   expect(settled).toEqual(['not like this'])
+})
+
+test('a call of a server that was removed from the configuration is closed at once', async () => {
+  refusals['removed'] = new BusError('unavailable', 'nobody answers')
+  await run(call(0, 'removed'))
+  expect(asked).toHaveLength(1)
+  expect(settled).toEqual(['there is no tool "t": the MCP server "removed" was removed'])
 })
 
 test('a supervisor must take a call at once or not at all', async () => {

@@ -105,7 +105,7 @@ export async function settleCall(
 
 /** Hands the call to a supervisor. Answers why it was refused, in words for the model. */
 async function dispatch(
-  { bus }: TurnDeps,
+  { bus, tools }: TurnDeps,
   turn: ClaimedTurn,
   { resultSeq }: Generation,
   { block }: ToolCall,
@@ -132,6 +132,9 @@ async function dispatch(
       // Taken or not: the log and the probes will tell.
       if (code === 'deadline') return undefined
       if (code !== 'unavailable') return message
+      if (!tools.isConfigured(server)) {
+        return `there is no tool "${tool}": the MCP server "${server}" was removed`
+      }
       if (Date.now() > giveUpAt) {
         return `the MCP server "${server}" is not available right now: ${message}`
       }

@@ -22,6 +22,8 @@ export interface Tools {
   offered(): Promise<readonly OfferedTool[]>
   /** Configured servers that cannot be used now. */
   missing(): string[]
+  /** Whether a server that is away may come back. */
+  isConfigured(server: string): boolean
   annotationsOf(server: string, tool: string): CatalogTool['annotations']
   /** Whether calling it twice does no harm. */
   isRepeatable(call: ToolCallBlock): boolean
