@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { eventually, startBroker } from '@mcp-host/testkit'
-import { startService } from '@mcp-host/tools/host'
+import { eventually, serverStates, startGateways } from '@mcp-host/testkit'
 import type { Guardian } from 'mcp-host/process'
 
 const SERVER = 'fixture'
@@ -20,7 +19,7 @@ export interface HostOptions {
   readonly gateways: number
 }
 
-/** Gateways and a supervisor that runs one server, which is all that MCP clients need of a host. */
+/** Gateways with one server behind them. */
 export interface Host extends AsyncDisposable {
   /** Of all gateways. */
   readonly urls: readonly string[]
@@ -32,45 +31,30 @@ export async function startHost({
   folder,
   guardian,
   server,
-  gateways,
+  gateways: count,
 }: HostOptions): Promise<Host> {
   await using stack = new AsyncDisposableStack()
   await mkdir(folder, { recursive: true })
-  const mcpJson = join(folder, 'mcp.json')
-  await writeFile(mcpJson, JSON.stringify({ servers: { [SERVER]: server } }, null, 2))
   const bundles = join(folder, 'bundles.json')
   await writeFile(bundles, JSON.stringify(BUNDLES))
-  const broker = stack.use(await startBroker())
-  const start = async (name: 'gateway' | 'mcp-supervisor', index = 0): Promise<string> => {
-    const env = {
-      PATH: process.env['PATH'],
-      NATS_URL: broker.url,
-      MCP_JSON_PATH: mcpJson,
-      BUNDLES_CONFIG: bundles,
-      PORT: '0',
-      MCP_STREAM_MS: STREAM_MS,
-    }
-    const instance = `${name}-${index}`
-    const service = await startService(guardian, { name, instance, folder, env })
-    stack.defer(() => service.stop())
-    return service.url
-  }
-  const [urls] = await Promise.all([
-    Promise.all(Array.from({ length: gateways }, (_, index) => start('gateway', index))),
-    start('mcp-supervisor'),
-  ])
-  for (const url of urls) {
-    await eventually(() => isServerReady(url), { what: `${SERVER} at a gateway` })
+  const gateways = stack.use(
+    await startGateways({
+      folder,
+      guardian,
+      servers: { [SERVER]: server },
+      gateways: count,
+      env: { BUNDLES_CONFIG: bundles, MCP_STREAM_MS: STREAM_MS },
+    }),
+  )
+  for (const url of gateways.urls) {
+    await eventually(
+      async () =>
+        (await serverStates(url)).some(
+          ({ server: name, state }) => name === SERVER && state === 'ready',
+        ),
+      { what: `${SERVER} at a gateway` },
+    )
   }
   const open = stack.move()
-  return { urls, mount: MOUNT, [Symbol.asyncDispose]: () => open.disposeAsync() }
-}
-
-async function isServerReady(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/health`)
-  // The list of servers is part of the gateway's answer.
-  const { servers } = (await response.json()) as {
-    servers: readonly { server: string; state: string }[]
-  }
-  return servers.some(({ server, state }) => server === SERVER && state === 'ready')
+  return { urls: gateways.urls, mount: MOUNT, [Symbol.asyncDispose]: () => open.disposeAsync() }
 }

@@ -49,6 +49,11 @@ const commands = {
     target: ['conformance/main.ts'],
     needsNatsServer: () => true,
   },
+  compat: {
+    summary: 'compare real MCP servers from npm, directly and through the gateway',
+    target: ['compat/main.ts'],
+    needsNatsServer: () => true,
+  },
   test: {
     summary: 'run all checks and tests; with arguments, only the tests that match',
     target: ['tools/check.ts'],

@@ -1,0 +1,43 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { RealServer } from './servers.ts'
+
+const Manifest = z.object({ bin: z.union([z.string(), z.record(z.string(), z.string())]) })
+
+/** How a server is started, directly and as an entry of `mcp.json`. */
+export interface Command {
+  readonly command: string
+  readonly args: string[]
+  readonly env: Record<string, string>
+  readonly cwd: string
+}
+
+/** Prepares the server's working folder. `packageFolder` is where its package is installed. */
+export async function prepareCommand(
+  server: RealServer,
+  packageFolder: string,
+  folder: string,
+): Promise<Command> {
+  await mkdir(folder, { recursive: true })
+  for (const [name, text] of Object.entries(server.files ?? {})) {
+    await writeFile(join(folder, name), text)
+  }
+  const { bin } = Manifest.parse(
+    JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')),
+  )
+  const program = typeof bin === 'string' ? bin : bin[server.bin ?? Object.keys(bin)[0] ?? '']
+  if (program === undefined) throw new Error(`${server.package} has no program ${server.bin}`)
+  return {
+    command: process.execPath,
+    args: [join(packageFolder, program), ...inFolder(server.args ?? [], folder)],
+    // A home of its own: what servers keep there is the same for every client.
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...inFolder(server.env ?? {}, folder) },
+    cwd: folder,
+  }
+}
+
+/** The same value with `{folder}` replaced in all its strings. */
+export function inFolder<T>(value: T, folder: string): T {
+  return JSON.parse(JSON.stringify(value).replaceAll('{folder}', folder)) as T
+}

@@ -1,0 +1,64 @@
+import type { Sdk } from './clients.ts'
+
+export interface Exception {
+  /** Default: all. */
+  readonly servers?: readonly string[]
+  /** Default: both. */
+  readonly sdk?: Sdk
+  /** Where the answers differ, and all that is below; `*` stands for any one name. */
+  readonly path: readonly string[]
+  readonly why: string
+}
+
+/** Where a difference is intended or cannot be avoided. */
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    sdk: 'v2',
+    path: ['tools', '*', 'execution'],
+    why: 'revision 2026-07-28 has no `execution` in a tool',
+  },
+  ...['ttlMs', 'cacheScope'].map((field) => ({
+    sdk: 'v2' as const,
+    path: ['resources/read', '*', field],
+    why: 'revision 2026-07-28 requires `ttlMs` and `cacheScope`, which older servers do not give',
+  })),
+  ...['tools/call', 'resources/read', 'prompts/get'].map((method) => ({
+    servers: ['angular', 'searxng', 'mongodb'],
+    path: [method, '*', '_meta'],
+    why: 'a server of 2026-07-28 names itself in each result of that revision, which its client need not speak',
+  })),
+  {
+    servers: ['everything'],
+    path: ['tools', 'simulate-research-query'],
+    why: 'a tool that can only run as a task is not offered',
+  },
+  {
+    servers: ['everything'],
+    path: ['tools/call', 'get-sum {"a":"two","b":3}', 'content'],
+    why: 'the supervisor refuses wrong arguments itself, in its own words',
+  },
+  {
+    servers: ['postgres'],
+    path: ['resources'],
+    why: 'a server whose list of resources fails is offered without resources',
+  },
+]
+
+export interface Location {
+  readonly server: string
+  readonly sdk: Sdk
+  readonly path: readonly string[]
+}
+
+export function findException(
+  { server, sdk, path }: Location,
+  exceptions = EXCEPTIONS,
+): Exception | undefined {
+  return exceptions.find(
+    (each) =>
+      (each.servers?.includes(server) ?? true) &&
+      (each.sdk ?? sdk) === sdk &&
+      each.path.length <= path.length &&
+      each.path.every((name, index) => name === '*' || name === path[index]),
+  )
+}

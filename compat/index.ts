@@ -1,0 +1,3 @@
+export { describeResult, isAsDirect } from './report.ts'
+export { runCompat } from './run-compat.ts'
+export { SERVERS } from './servers.ts'
