@@ -1,0 +1,45 @@
+// The programs of examples/ as a reader of the documents runs them.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+
+test('the weather example answers a call, and says which cities it knows', async () => {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: ['examples/weather/server.ts'],
+      cwd: root,
+    }),
+  )
+  try {
+    const forecast = (city: string): ReturnType<Client['callTool']> =>
+      client.callTool({ name: 'get_forecast', arguments: { city, days: 2 } })
+    const oslo = await forecast('Oslo')
+    expect(oslo.structuredContent).toMatchObject({ city: 'Oslo', days: [{}, {}] })
+    expect(await forecast('Atlantis')).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringContaining('Known: berlin') }],
+    })
+    const { contents } = await client.readResource({ uri: 'weather://cities' })
+    expect(contents).toMatchObject([{ mimeType: 'application/json' }])
+  } finally {
+    await client.close()
+  }
+})
+
+test('a copy of the weather example installs the libraries that it was tried with', async () => {
+  const manifest = JSON.parse(
+    await readFile(join(root, 'examples/weather/package.json'), 'utf8'),
+  ) as {
+    dependencies: Record<string, string>
+  }
+  const catalog = await readFile(join(root, 'pnpm-workspace.yaml'), 'utf8')
+  for (const [name, version] of Object.entries(manifest.dependencies)) {
+    expect(catalog.replaceAll('"', '')).toContain(`  ${name}: ${version}\n`)
+  }
+})
