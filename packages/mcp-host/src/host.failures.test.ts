@@ -104,7 +104,7 @@ describe('the circuit breaker', () => {
   })
 
   test('does not count what is the fault of the caller, or a result that says that it failed', async () => {
-    const stage = await startCalls()
+    const stage = await startCalls({ validateArguments: 'strict' })
     for (let time = 0; time < 6; time += 1) {
       await expect(stage.host.callTool('it.refuse')).rejects.toMatchObject({ rpcCode: -32_602 })
       await expect(stage.host.callTool('it.none')).rejects.toMatchObject({ code: 'validation' })

@@ -232,8 +232,8 @@ describe('a result', () => {
     },
   )
 
-  test('must be what the tool promises', async () => {
-    const stage = await startCalls()
+  test('must be what the tool promises, where that is strict', async () => {
+    const stage = await startCalls({ validateArguments: 'strict' })
     const weigh = (result: unknown): Promise<CallToolResult> =>
       stage.host.callTool('it.weigh', { result })
     const content = [{ type: 'text', text: '5 g' }]
@@ -249,12 +249,25 @@ describe('a result', () => {
     expect(await weigh({ content, isError: true })).toMatchObject({ isError: true })
   })
 
+  test('is delivered with one warning when it is not what the tool promises', async () => {
+    const stage = await startCalls()
+    const result = { content: [], structuredContent: { grams: 'heavy' } }
+    expect(await stage.host.callTool('it.weigh', { result })).toEqual(result)
+    expect(await stage.host.callTool('it.weigh', { result: { content: [] } })).toEqual({
+      content: [],
+    })
+    const message = 'breaks its own output schema: "grams" must be number'
+    expect(stage.lines('breaks its own output schema')).toMatchObject([
+      { level: 'warn', fields: { tool: 'weigh' }, message: expect.stringContaining(message) },
+    ])
+  })
+
   test('of a tool with an unusable output schema goes through, with a warning', async () => {
     const stage = await startCalls()
     expect(await stage.host.callTool('it.weigh-unusable')).toMatchObject({
       structuredContent: { grams: 'any' },
     })
-    expect(stage.lines('unusable output schema')).toMatchObject([
+    expect(stage.lines('its output schema is unusable')).toMatchObject([
       { level: 'warn', fields: { server: 'it', tool: 'weigh-unusable' } },
     ])
   })

@@ -5,7 +5,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '../test/eventually.ts'
 import { textOf } from '../test/text-of.ts'
 import { Workspace } from '../test/workspace.ts'
-import { MCPHost, type MCPHostOptions, type ServerConfig, type ServerSnapshot } from './index.ts'
+import {
+  type CallToolResult,
+  MCPHost,
+  type MCPHostOptions,
+  type ServerConfig,
+  type ServerSnapshot,
+} from './index.ts'
 
 let workspace: Workspace
 let host: MCPHost
@@ -213,7 +219,7 @@ describe('a tool call', () => {
   test('with faulty arguments is refused, naming them, before the server hears of it', async () => {
     await workspace.write('calls', '')
     await start({
-      echo: workspace.fixture('echo'),
+      echo: { ...workspace.fixture('echo'), validateArguments: 'strict' },
       slow: workspace.fixture('slow', workspace.path('calls')),
     })
     const args = { to: 'nobody', mood: 'angry', tags: ['a', 'B'] }
@@ -234,8 +240,28 @@ describe('a tool call', () => {
     expect(await workspace.lines('calls')).toEqual([])
   })
 
-  test('to a tool with an unusable schema says so, and other tools work', async () => {
+  test('is sent with its arguments as the schema says, which the caller keeps as they were', async () => {
     await start({ echo: workspace.fixture('echo') })
+    const args = { to: 'nobody', mood: 'glad', tags: [true, 'b'], more: 1 }
+    const tool = { server: 'echo', tool: 'mail' }
+    expect(textOf(await host.callTool(tool, args))).toBe(
+      '{"to":"nobody","mood":"glad","tags":["true","b"],"more":1}',
+    )
+    const params = { name: 'mail', arguments: { tags: [true] }, _meta: { a: 1 } }
+    const forwarded = await host.forward('echo', 'tools/call', params)
+    expect(textOf(forwarded as CallToolResult)).toBe('{"tags":["true"]}')
+    expect(args.tags).toEqual([true, 'b'])
+    expect(params.arguments).toEqual({ tags: [true] })
+    await expect(host.callTool(tool, { mood: 'angry' })).rejects.toThrow('must be one of')
+  })
+
+  test('to a tool with an unusable schema reaches it', async () => {
+    await start({ echo: workspace.fixture('echo') })
+    expect(textOf(await host.callTool('echo.broken', { x: 1 }))).toBe('reached')
+  })
+
+  test('to a tool with an unusable schema says so where that is strict, and other tools work', async () => {
+    await start({ echo: { ...workspace.fixture('echo'), validateArguments: 'strict' } })
     await expect(host.callTool('echo.broken', {})).rejects.toMatchObject({
       code: 'validation',
       message: expect.stringContaining('its schema is unusable'),

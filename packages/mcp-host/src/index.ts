@@ -28,6 +28,7 @@ export type {
   StdioInstance,
   StdioServerConfig,
   ToolFilter,
+  ValidationMode,
 } from './config/mcp-config.ts'
 export type { Environment } from './environment.ts'
 export { type ConfigFault, ConfigurationError } from './errors/configuration-error.ts'

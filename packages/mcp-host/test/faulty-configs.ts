@@ -230,6 +230,12 @@ export const FORMS: [name: string, fields: string, column: number, fault: string
   ['tools in a list', `${C}, "tools": ["a"]`, 37, 'tools: must be an object'],
   ['an empty tool', `${C}, "tools": { "deny": [""] }`, 48, 'tools.deny[0]: must not be empty'],
   ['no calls', `${C}, "maxConcurrentCalls": 0`, 50, 'maxConcurrentCalls: must be more than 0'],
+  [
+    'a validation',
+    `${C}, "validateArguments": true`,
+    49,
+    'validateArguments: must be "strict", "lenient" or "off"',
+  ],
   ['a protocol', `${C}, "protocol": "v2"`, 40, 'protocol: must be "auto", "legacy" or "modern"'],
   ['a scope', `${C}, "scope": "user"`, 37, 'scope: must be "shared" or "session"'],
   ['a placement', `${C}, "placement": "all"`, 41, 'placement: must be "one" or "every"'],

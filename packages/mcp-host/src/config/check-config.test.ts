@@ -33,6 +33,7 @@ test('a configuration with everything in it passes', () => {
     restart: { policy: 'always', maxRestarts: 5, windowMs: 1 },
     healthCheck: { intervalMs: 1, timeoutMs: 1 },
     tools: { allow: ['a*'], deny: [] },
+    validateArguments: 'off',
     maxConcurrentCalls: 1,
     protocol: 'modern',
     scope: 'session',

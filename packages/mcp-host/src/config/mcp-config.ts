@@ -74,6 +74,8 @@ export interface CommonServerConfig {
   readonly healthCheck?: HealthCheckConfig
   /** Which of its tools exist for callers; absent: all. */
   readonly tools?: ToolFilter
+  /** How a call's arguments, and results, are checked by the tool's schemas; default `lenient`. */
+  readonly validateArguments?: ValidationMode
   /** Calls beyond it wait, the more urgent first; absent: the host's. */
   readonly maxConcurrentCalls?: number
   /** Which protocol era to speak; default `auto`, which asks the server once and remembers. */
@@ -89,6 +91,12 @@ export interface CommonServerConfig {
   /** Folders that it is told to work in, as `file://` URIs, whatever callback is registered. */
   readonly roots?: readonly string[]
 }
+
+/**
+ * `lenient` refuses arguments that are missing, of a wrong type, no choice of an enum or out of range, and coerces
+ * scalars; `strict` applies the whole schema, also to results; `off` applies none.
+ */
+export type ValidationMode = 'strict' | 'lenient' | 'off'
 
 export interface RestartConfig {
   /** Whether it is started again: never, after a failure, or after any end but a `shutdown`. */

@@ -114,6 +114,7 @@ describe('a server is read', () => {
       restart: { policy: 'always', maxRestarts: 5, windowMs: 6 },
       healthCheck: { intervalMs: 7, timeoutMs: 8 },
       tools: { allow: ['a*'], deny: ['ab'] },
+      validateArguments: 'strict',
       maxConcurrentCalls: 9,
       protocol: 'legacy',
       scope: 'session',

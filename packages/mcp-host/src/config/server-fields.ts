@@ -143,6 +143,11 @@ export const settings = {
     'Which of its tools exist for callers; "*" stands for any characters, and "deny" wins.',
     { allow: ['read_*'], deny: ['read_secret'] },
   ),
+  validateArguments: explained(
+    z.enum(['strict', 'lenient', 'off'], 'must be "strict", "lenient" or "off"').exactOptional(),
+    'How arguments of calls are checked by the schemas of the tools: "lenient" (default) refuses what is missing, of a wrong type, no choice of an enum or out of range, and sends "1" as 1 where a number is asked for; "strict" applies the whole schema, formats and unknown properties too, also to results; "off" applies none.',
+    'lenient',
+  ),
   maxConcurrentCalls: explained(
     count.exactOptional(),
     'Calls that the server handles at once; more of them wait.',

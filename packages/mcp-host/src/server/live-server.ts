@@ -5,7 +5,7 @@ import {
 } from '@modelcontextprotocol/client'
 
 import { ArgumentValidator } from '../arguments/argument-validator.ts'
-import type { ServerConfig } from '../config/mcp-config.ts'
+import type { ServerConfig, ValidationMode } from '../config/mcp-config.ts'
 import { clientCapabilities } from '../connection/client-capabilities.ts'
 import {
   Connection,
@@ -50,9 +50,15 @@ export class LiveServer implements Live {
   readonly inventory: Inventory
   readonly #inbox: ServerInbox
   readonly #ended = new AbortController()
-  #validator = new ArgumentValidator()
+  #validator: ArgumentValidator
 
-  private constructor(connection: Connection, inventory: Inventory, inbox: ServerInbox) {
+  private constructor(
+    connection: Connection,
+    inventory: Inventory,
+    inbox: ServerInbox,
+    mode: ValidationMode,
+  ) {
+    this.#validator = new ArgumentValidator(mode)
     this.connection = connection
     this.inventory = inventory
     this.#inbox = inbox
@@ -68,6 +74,7 @@ export class LiveServer implements Live {
     signal.throwIfAborted()
     const { logger, onListed, onClose } = deps
     const { name, config, listTimeoutMs } = options
+    const mode = config.validateArguments ?? 'lenient'
     let live: LiveServer | undefined
     const inbox = new ServerInbox(
       {
@@ -90,12 +97,12 @@ export class LiveServer implements Live {
     })
     const onChange = (list: ListName): void => {
       // Schemas that are gone are let go of.
-      if (list === 'tools' && live !== undefined) live.#validator = new ArgumentValidator()
+      if (list === 'tools' && live !== undefined) live.#validator = new ArgumentValidator(mode)
       onListed(list)
     }
     const lists = { filter: config.tools ?? {}, timeoutMs: listTimeoutMs }
     const inventory = new Inventory(connection, { logger, onChange }, lists)
-    live = new LiveServer(connection, inventory, inbox)
+    live = new LiveServer(connection, inventory, inbox, mode)
     try {
       await inventory.load(signal)
       // It may have ended while nothing was waiting for an answer.

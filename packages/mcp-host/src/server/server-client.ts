@@ -8,11 +8,10 @@ import type {
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
-import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ToolExecutionError } from '../errors/tool-execution-error.ts'
-import { type ArgumentIssue, ValidationError } from '../errors/validation-error.ts'
-import { isSafeToRepeat, type Tool } from '../inventory/tool.ts'
+import { ValidationError } from '../errors/validation-error.ts'
+import { isSafeToRepeat } from '../inventory/tool.ts'
 import type { Logger } from '../logger.ts'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
 import { CallQueue } from '../policies/call-queue.ts'
@@ -21,6 +20,7 @@ import type { CallToolOptions, ForwardOptions, RequestOptions } from '../request
 import { headersFor } from '../requests/parameter-headers.ts'
 import { RequestPath, type RequestPathDeps } from '../requests/request-path.ts'
 import { toRequestError } from '../requests/to-request-error.ts'
+import { CallCheck } from './call-check.ts'
 import type { LiveServer } from './live-server.ts'
 import type { Server } from './server.ts'
 
@@ -41,9 +41,6 @@ export interface ServerClientOptions {
 }
 
 /** As received: only what makes it a result is checked. */
-const CallResult = z.looseObject({
-  content: z.array(z.looseObject({ type: z.string() })).default([]),
-})
 const PromptResult = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })) })
 const ResourceResult = z.looseObject({ contents: z.array(z.looseObject({ uri: z.string() })) })
 const CompletionResult = z.looseObject({
@@ -60,11 +57,13 @@ export class ServerClient {
   readonly #breaker = new CircuitBreaker({})
   readonly #toolBreakers = new Map<string, CircuitBreaker>()
   readonly #options: ServerClientOptions
+  readonly #check: CallCheck
 
   constructor(deps: ServerClientDeps, options: ServerClientOptions) {
     const { server, logger, onDone } = deps
     this.#deps = deps
     this.#options = options
+    this.#check = new CallCheck({ ...deps, server: server.name })
     this.#queue = new CallQueue({ limit: options.maxConcurrentCalls })
     this.#path = new RequestPath(
       {
@@ -155,12 +154,12 @@ export class ServerClient {
     const context = { server: server.name, tool: toolName, requestId }
     // One that is being restarted had the same tools: whether the call may wait is decided later.
     const live = server.lastLive ?? server.live({ tool: toolName, requestId })
-    const tool = this.#validate(live, toolName, args, context)
-    const headers = headersFor(live.inventory.headersOf(tool), args)
+    const { tool, args: sent } = this.#check.call(live, toolName, args, context)
+    const headers = headersFor(live.inventory.headersOf(tool), sent)
     const result = await this.#path.run(
       {
         method: 'tools/call',
-        params,
+        params: sent === args ? params : { ...params, arguments: sent },
         subject: toolName,
         tool: toolName,
         headers,
@@ -170,7 +169,7 @@ export class ServerClient {
         toolBreaker: this.#toolBreaker(toolName),
         meter: metrics.meter(server.name, toolName),
         check: (received) => {
-          if (!isInputRequired(received)) this.#checkResult(live, tool, received, context)
+          if (!isInputRequired(received)) this.#check.result(live, tool, received, context)
         },
       },
       this.#withLogLevel(options),
@@ -291,66 +290,6 @@ export class ServerClient {
     }
     return breaker
   }
-
-  #validate(
-    { inventory, validator }: LiveServer,
-    toolName: string,
-    args: Readonly<Record<string, unknown>>,
-    context: ErrorContext,
-  ): Tool {
-    const name = `${this.#deps.server.name}.${toolName}`
-    const tool = inventory.tools.get(toolName)
-    if (tool === undefined) {
-      if (inventory.isDenied(toolName)) this.#deps.onRefused(toolName, 'the tool is not allowed')
-      throw new ValidationError(`there is no tool "${name}"`, [], context)
-    }
-    const verdict = validator.validate(tool, args)
-    if (verdict.kind === 'valid') return tool
-    const meter = this.#deps.metrics.meter(this.#deps.server.name, toolName)
-    meter.started()
-    meter.ended('refused', 0)
-    if (verdict.kind === 'unusable-schema') {
-      const message = `the tool "${name}" cannot be called, its schema is unusable: ${verdict.reason}`
-      throw new ValidationError(message, [], context)
-    }
-    const words = summarise(verdict.issues)
-    if (verdict.isSuspicious === true) this.#deps.onRefused(toolName, words)
-    throw new ValidationError(`${name}: ${words}`, verdict.issues, context)
-  }
-
-  #checkResult(
-    { validator }: LiveServer,
-    tool: Tool,
-    received: unknown,
-    context: ErrorContext,
-  ): void {
-    const name = `${this.#deps.server.name}.${tool.name}`
-    const parsed = CallResult.safeParse(received)
-    if (!parsed.success) {
-      throw new ProtocolError(`${name} answered with a malformed result`, undefined, context)
-    }
-    const { isError, structuredContent } = parsed.data
-    if (isError === true || tool.outputSchema === undefined) return
-    const verdict = validator.validateOutput(tool, structuredContent)
-    if (verdict.kind === 'invalid') {
-      const issues = summarise(verdict.issues)
-      const message = `${name} answered with a result that breaks its own output schema: ${issues}`
-      throw new ProtocolError(message, undefined, context)
-    }
-    if (verdict.kind === 'unusable-schema') {
-      this.#deps.logger.warn({ tool: tool.name, reason: verdict.reason }, 'unusable output schema')
-    }
-  }
-}
-
-const MAX_SHOWN_ISSUES = 5
-
-function summarise(issues: readonly ArgumentIssue[]): string {
-  const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ argument, expected }) => {
-    return argument === '' ? `the arguments ${expected}` : `"${argument}" ${expected}`
-  })
-  const more = issues.length - shown.length
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }
 
 function isInputRequired(result: unknown): boolean {
