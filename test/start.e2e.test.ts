@@ -14,6 +14,7 @@ import {
   runProgram,
   script,
   testFolder,
+  toolServer,
 } from '@mcp-host/testkit'
 import { Guardian } from 'mcp-host/process'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -51,8 +52,11 @@ describe('npm start', () => {
     const host = await start()
     await host.says('Ctrl-C stops everything')
     expect(host.output()).toMatch(/model +demo-1 \(demo\)/)
-    expect(host.output()).toMatch(/server filesystem +\d+ tools/)
-    expect(host.output()).toMatch(/server everything +\d+ tools/)
+    for (const server of ['filesystem', 'everything']) {
+      // On a slow machine a line that it is still starting comes first.
+      const line = new RegExp(`server ${server} +(ready: )?\\d+ tools`)
+      await eventually(() => line.test(host.output()), { what: `the line of ${server}` })
+    }
     expect(host.output()).toContain(`http://127.0.0.1:${env['PORT']}`)
 
     const question = `list the files in ${files}`
@@ -182,7 +186,38 @@ describe('npm start', () => {
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
   })
 
-  test('says when its data or its port is in use', async () => {
+  test('is ready without a server that hangs, says what changes, and ends quietly without a reader', async () => {
+    const folder = join(env['DATA_DIR'] ?? '', '..')
+    const mcpJson = join(folder, 'mcp.json')
+    const hangs = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] }
+    const tools = [{ name: 'echo', inputSchema: { type: 'object' } }]
+    const works = toolServer(tools, join(folder, 'journal.jsonl'))
+    const configure = (servers: object): Promise<void> =>
+      writeFile(mcpJson, JSON.stringify({ servers }, undefined, 2))
+    await configure({ hangs })
+    const host = await start({ MCP_JSON_PATH: mcpJson })
+    await host.says('Ctrl-C stops everything')
+    expect(host.output()).toMatch(/server hangs +still starting after 2\.\d s/)
+    await configure({ hangs, works })
+    await host.says('added: 1 tool')
+    for (const pid of await family(host.process.pid)) {
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      if (command.includes('tool-server.ts')) process.kill(pid, 'SIGKILL')
+    }
+    await host.says('ready again: 1 tool')
+    await configure({ hangs: { ...hangs, args: 'none' }, works })
+    await host.says('not taken over')
+    await host.says(`${mcpJson}:5:`)
+    await configure({ works })
+    await host.says('read again, without faults')
+    await eventually(() => /server hangs +removed/.test(host.output()))
+    host.process.stdout?.destroy()
+    await configure({})
+    expect(await host.ended()).toEqual({ code: 0, signal: null })
+    expect(host.output()).not.toContain('EPIPE')
+  })
+
+  test('says when its data, its port or its broker cannot be used', async () => {
     const host = await start()
     await host.says('Ctrl-C stops everything')
     const same = await start()
@@ -192,6 +227,16 @@ describe('npm start', () => {
     const other = await start({ DATA_DIR: `${env['DATA_DIR']}-2` })
     expect(await other.ended()).toMatchObject({ code: 1 })
     expect(other.output()).toContain(`Port ${env['PORT']} on 127.0.0.1 cannot be used`)
+    const unwritable = join(import.meta.filename, 'data')
+    const elsewhere = await start({ DATA_DIR: unwritable })
+    expect(await elsewhere.ended()).toMatchObject({ code: 1 })
+    expect(elsewhere.output()).toContain(`DATA_DIR=${unwritable} cannot be written`)
+    const alone = await start({
+      NATS_URL: 'nats://127.0.0.1:1',
+      DATA_DIR: `${env['DATA_DIR']}-2`,
+      PORT: '0',
+    })
+    await alone.says('127.0.0.1:1 cannot be reached (ECONNREFUSED)')
   })
 
   test('names every faulty setting at once and exits with 2', async () => {

@@ -1,20 +1,19 @@
 // `npm start`: the whole host on this machine.
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
 import { ConfigurationError, loadMcpConfig } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
-import { fetchHealth } from './host/health.ts'
 import { readRunFile } from './host/run-file.ts'
 import { runHost } from './host/run-host.ts'
 import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
 import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
 import { lifelineSignal } from './lifeline.ts'
+import { followStatus } from './start/follow-status.ts'
+import { unreachableBroker } from './start/reach-broker.ts'
 
 const root = join(import.meta.dirname, '..')
-const SERVERS_LIMIT_MS = 60_000
 
 /** Something the user has to change; shown without a stack. */
 class StartError extends Error {
@@ -37,13 +36,14 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     if (args.length > 0) throw new StartError(`unknown argument ${args[0]}\n\n${usage()}`, 2)
     const env = readEnv(process.env, root)
-    const servers = await checkSettings(env)
+    const configured = await checkSettings(env)
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
     await using _lock = await lockOrExplain(dataDir)
     await checkPort(host, Number(env['PORT'] || 3000))
 
     say('mcp-host', 'starting')
+    if (env['NATS_URL']) void warnUnreachable(env['NATS_URL'])
     await using running = await runHost({
       env: { ...env, MCP_JSON_PATH: resolve(root, env['MCP_JSON_PATH'] || 'mcp.json') },
       dataDir,
@@ -51,7 +51,8 @@ async function main(args: readonly string[]): Promise<number> {
       say,
       signal: stop,
     })
-    await showCapabilities(running.url, servers, stop)
+    await using status = await followStatus({ natsUrl: running.natsUrl, configured, say })
+    await Promise.race([status.complete, aborted(stop)])
     if (!stop.aborted) {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
       say('ready', `${running.url}   (after ${seconds} s)`)
@@ -90,10 +91,20 @@ async function checkSettings(env: Env): Promise<string[]> {
   throw new StartError(`Faulty settings:\n${list}\nSee docs/config.md.`, 2)
 }
 
+/** The services wait for the broker, which may come up after them; the user is told at once. */
+async function warnUnreachable(natsUrl: string): Promise<void> {
+  const fault = await unreachableBroker(natsUrl)
+  if (fault !== undefined) say('nats-server', `${fault}; waiting for it. Is NATS_URL right?`)
+}
+
 async function lockOrExplain(dataDir: string): Promise<AsyncDisposable> {
   try {
     return await lockDataDir(dataDir)
   } catch (error) {
+    if (error instanceof Error && 'syscall' in error) {
+      const message = `DATA_DIR=${dataDir} cannot be written: ${error.message}.\nSet DATA_DIR to a folder that this user may write.`
+      throw new StartError(message, 1)
+    }
     if (!(error instanceof DataDirInUse)) throw error
     const url = readRunFile(dataDir)?.url
     const where = url === undefined || url === '' ? '' : ` at ${url}`
@@ -118,35 +129,6 @@ async function checkPort(host: string, port: number): Promise<void> {
   await new Promise((closed) => server.close(closed))
 }
 
-/** Shows the model and each MCP server as it becomes ready. */
-async function showCapabilities(
-  url: string,
-  expected: readonly string[],
-  stop: AbortSignal,
-): Promise<void> {
-  const shown = new Set<string>()
-  const giveUpAt = Date.now() + SERVERS_LIMIT_MS
-  while (!stop.aborted && Date.now() < giveUpAt) {
-    // A gateway that just died is started again.
-    const { model, servers } = await fetchHealth(url).catch(() => ({
-      model: undefined,
-      servers: [],
-    }))
-    if (model !== undefined && !shown.has('model')) {
-      shown.add('model')
-      say('model', `${model.model} (${model.provider})`)
-      if (model.notice !== undefined) say('', model.notice)
-    }
-    for (const { server, state, error, tools } of servers) {
-      if (state === 'starting' || shown.has(`server ${server}`)) continue
-      shown.add(`server ${server}`)
-      say(`server ${server}`, state === 'ready' ? `${tools} tools` : `${state}: ${error ?? ''}`)
-    }
-    if (shown.has('model') && expected.every((name) => shown.has(`server ${name}`))) return
-    await delay(50)
-  }
-}
-
 /** Aborts on the first request to stop; a second one, later than an echo, ends at once. */
 function stopSignal(): AbortSignal {
   const ECHO_MS = 300
@@ -159,12 +141,12 @@ function stopSignal(): AbortSignal {
     } else if (Date.now() - firstAt > ECHO_MS) process.exit(130)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onStop)
-  lifelineSignal().addEventListener('abort', () => {
-    // Nobody reads any more: writing must not be what keeps us.
-    process.stdout.on('error', () => undefined)
-    process.stderr.on('error', () => undefined)
-    onStop()
+  // As with `npm start | head`: without a reader the host stops, and a write that fails is no fault.
+  process.stdout.on('error', () => {
+    if (!stop.signal.aborted) onStop()
   })
+  process.stderr.on('error', () => undefined)
+  lifelineSignal().addEventListener('abort', onStop)
   return stop.signal
 }
 

@@ -42,6 +42,7 @@ export async function keepRunning<T extends Startable>(options: KeepOptions<T>):
       current = next
       // Stopping began while it was starting.
       if (stopping.signal.aborted) return
+      say(name, 'runs again')
       onRestart(next)
     }
   }

@@ -25,6 +25,8 @@ export interface HostOptions {
 export interface RunningHost extends AsyncDisposable {
   /** Of the gateway. */
   readonly url: string
+  /** May hold credentials. */
+  readonly natsUrl: string
 }
 
 /** Starts nats-server and the services, starts again what dies, and stops all when disposed. */
@@ -57,6 +59,7 @@ export async function runHost({
   const open = stack.move()
   return {
     url: processes.get('gateway')?.url ?? '',
+    natsUrl,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
 

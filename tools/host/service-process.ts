@@ -55,6 +55,7 @@ export async function startService(
   await mkdir(dirname(readyFile), { recursive: true })
   await rm(readyFile, { force: true })
   const log = await open(logFile, 'a', 0o600)
+  const { size: logBegin } = await log.stat()
   await using stack = new AsyncDisposableStack()
   stack.defer(() => log.close())
   const child = await spawnGuarded(guardian, {
@@ -87,12 +88,14 @@ export async function startService(
     await delay(15)
   }
   await stop()
-  throw new Error(`${name} did not start:\n${await endOf(logFile)}\n(all of it in ${logFile})`)
+  throw new Error(
+    `${name} did not start:\n${await endOf(logFile, logBegin)}\n(all of it in ${logFile})`,
+  )
 }
 
-/** The last words of a log, in words. */
-async function endOf(logFile: string): Promise<string> {
-  const lines = (await readFile(logFile, 'utf8')).trimEnd().split('\n')
+/** The last lines of a log from an offset on, as a person reads them. */
+async function endOf(logFile: string, begin: number): Promise<string> {
+  const lines = (await readFile(logFile)).subarray(begin).toString().trimEnd().split('\n')
   return lines
     .slice(-3)
     .map((line) => `  ${lastWord(line).slice(0, 600)}`)

@@ -7,6 +7,7 @@ import type {
   ServerView,
 } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
+import { welcome } from './welcome.ts'
 
 /** What the host can do right now, in the forms the gateway tells it. */
 export interface Capabilities {
@@ -31,18 +32,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
     model() !== undefined &&
     servers().every(({ instances }) => instances.some(({ entry }) => entry.state === 'ready'))
   return {
-    welcome() {
-      const ready = servers().filter(({ state }) => state === 'ready')
-      const tools = ready.reduce((sum, each) => sum + each.tools.length, 0)
-      const answering = model()
-      const parts = [
-        'Welcome to mcp-host.',
-        answering === undefined ? 'No model is ready yet.' : `${answering.model} answers.`,
-        `${tools} tools of ${ready.length} MCP servers are ready.`,
-        answering?.notice ?? '',
-      ]
-      return parts.filter((part) => part !== '').join(' ')
-    },
+    welcome: () => welcome(Array.from(entries.values())),
     models() {
       const { kind: _, ...answering } = model() ?? {}
       const providers = Array.from(entries.values()).flatMap((entry) => {

@@ -1,0 +1,171 @@
+import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import { StatusLines } from './status-lines.ts'
+
+let now: number
+let lines: string[]
+beforeEach(() => {
+  now = 0
+  lines = []
+})
+
+const begin = (...configured: string[]): StatusLines =>
+  new StatusLines({
+    say: (about, what) => void lines.push(`${about} ${what}`.trim()),
+    configured,
+    now: () => now,
+  })
+const tool = (name: string) => ({ name, inputSchema: {} })
+const server = (name: string, more: Partial<ServerEntry> = {}): ServerEntry => ({
+  kind: 'server',
+  server: name as ServerName,
+  supervisor: 's1',
+  state: 'ready',
+  restarts: 0,
+  pid: 1,
+  tools: [tool('echo')],
+  ...more,
+})
+const starting = { state: 'starting' } as const
+const ended = { state: 'unavailable', error: 'it ended' } as const
+const model: CatalogEntry = { kind: 'model', provider: 'demo', model: 'demo-1', notice: 'No key.' }
+
+function supervisor(names: readonly string[], faults?: string, id = 's1'): CatalogEntry {
+  const figures = { calls: 0, errors: 0, inFlight: 0 }
+  const servers = Object.fromEntries(names.map((name) => [name, figures]))
+  return { kind: 'supervisor', id, startedAt: 0, servers, ...(faults && { faults }) }
+}
+
+/** The lines since the last call. */
+const printed = (): string[] => lines.splice(0)
+
+test('the model and every server that starts quickly get one line', () => {
+  const status = begin('a', 'b')
+  const present = supervisor(['a', 'b'])
+  status.update([present, model, server('a', starting)])
+  expect(status.isComplete).toBe(false)
+  status.update([present, model, server('a'), server('b', ended)])
+  expect(status.isComplete).toBe(true)
+  status.update([present, model, server('a'), server('b', ended)])
+  expect(printed()).toEqual([
+    'model demo-1 (demo)',
+    'No key.',
+    'server a 1 tool',
+    'server b unavailable: it ended',
+  ])
+})
+
+test('a server that hangs holds nothing up: it is called still starting, then ready', () => {
+  const status = begin('a', 'unseen')
+  const present = supervisor(['a'])
+  status.update([present, model, server('a', starting)])
+  now = 2_100
+  status.update([present, model, server('a', starting)])
+  expect(status.isComplete).toBe(true)
+  now = 9_000
+  status.update([present, model, server('a', starting)])
+  status.update([present, model, server('a')])
+  expect(printed().slice(2)).toEqual([
+    'server a still starting after 2.1 s',
+    'server unseen still starting after 2.1 s',
+    'server a ready: 1 tool, after 9.0 s',
+  ])
+})
+
+test('servers that are added, changed and removed are named', () => {
+  const status = begin('a')
+  status.update([supervisor(['a']), model, server('a')])
+  expect(status.isComplete).toBe(true)
+  printed()
+  status.update([supervisor(['a', 'b']), model, server('a'), server('b', starting)])
+  status.update([supervisor(['a', 'b']), model, server('a'), server('b')])
+  status.update([
+    supervisor(['a', 'b']),
+    server('a', { tools: [tool('sing'), tool('dance')] }),
+    server('b', { pid: 2 }),
+  ])
+  status.update([supervisor(['b']), server('b', { pid: 2 })])
+  expect(printed()).toEqual([
+    'server b added: 1 tool',
+    'server a 2 tools, changed: +sing, +dance, -echo',
+    'server b started again: 1 tool',
+    'server a removed',
+  ])
+})
+
+test('a server that crashes and recovers is told, the same failure only once', () => {
+  const status = begin('a')
+  const show = (more: Partial<ServerEntry>): void =>
+    status.update([supervisor(['a']), server('a', more)])
+  show({})
+  printed()
+  show({ restarts: 1, pid: 2 })
+  expect(printed()).toEqual(['server a ended and was started again: 1 tool'])
+  show(ended)
+  show(starting)
+  show(ended)
+  show({ ...ended, error: 'no such file' })
+  show({ restarts: 4 })
+  expect(printed()).toEqual([
+    'server a unavailable: it ended',
+    'server a unavailable: no such file',
+    'server a ready again: 1 tool',
+  ])
+})
+
+test('a supervisor that dies takes no server away', () => {
+  const status = begin('a')
+  status.update([supervisor(['a']), server('a')])
+  printed()
+  status.update([])
+  status.update([supervisor([], undefined, 's2')])
+  status.update([
+    supervisor(['a'], undefined, 's2'),
+    server('a', { ...starting, supervisor: 's2' }),
+  ])
+  status.update([supervisor(['a'], undefined, 's2'), server('a', { supervisor: 's2', pid: 2 })])
+  expect(printed()).toEqual(['server a ready again: 1 tool'])
+})
+
+test('faults of a changed mcp.json are printed with line and remedy, and their end', () => {
+  const status = begin()
+  status.update([supervisor([])])
+  const faults =
+    'the MCP configuration has one fault:\n  mcp.json:3:5 servers.a: unknown. Remove it'
+  status.update([supervisor([], faults)])
+  status.update([supervisor([], faults)])
+  status.update([supervisor([])])
+  expect(printed()).toEqual([
+    `mcp.json not taken over: ${faults}`,
+    'mcp.json read again, without faults',
+  ])
+})
+
+test('the last output of a server stands below the reason why it is unavailable', () => {
+  begin().update([supervisor(['a']), server('a', { ...ended, output: ['no TOKEN', 'bye'] })])
+  expect(printed()).toEqual(['server a unavailable: it ended\n  | no TOKEN\n  | bye'])
+})
+
+test('a server whose program is fetched first is called installing', () => {
+  const status = begin('a')
+  const installing = server('a', { ...starting, phase: 'installing', error: 'no network' })
+  status.update([installing, supervisor(['a'])])
+  now = 2_000
+  status.update([installing, supervisor(['a'])])
+  expect(printed()).toEqual([
+    'server a still installing after 2.0 s; an attempt failed: no network',
+  ])
+})
+
+test('another default model is told', () => {
+  const status = begin()
+  status.update([model])
+  printed()
+  status.update([{ kind: 'model', provider: 'xai', model: 'grok-latest' }])
+  expect(printed()).toEqual(['model grok-latest (xai) answers from now on'])
+})
+
+test('text of servers does not steer the terminal', () => {
+  begin().update([supervisor(['a']), server('a', { ...ended, error: 'it\u001B[2J ended' })])
+  expect(printed()).toEqual(['server a unavailable: it [2J ended'])
+})

@@ -1,0 +1,193 @@
+import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
+import { viewServers } from '@mcp-host/contracts'
+import type { Say } from '../host/keep-running.ts'
+import { plain } from '../plain.ts'
+
+/** A server that starts within this time gets one line, for the result. */
+const PATIENCE_MS = 2_000
+/** How many names of changed tools a line has. */
+const MAX_NAMES = 10
+
+/** A server as the terminal knows it. */
+interface KnownServer {
+  readonly supervisor?: string
+  readonly state: ServerView['state']
+  /** When this state began. */
+  readonly since: number
+  /** Names of its tools when it was ready last; `undefined` before that. */
+  readonly tools?: readonly string[] | undefined
+  readonly pids: string
+  readonly restarts: number
+  /** The reason why it is unavailable that was printed since it was ready last. */
+  readonly printedError?: string | undefined
+  /** Whether it came after the first lines were complete. */
+  readonly isAdded: boolean
+  /** While it is starting, why the attempt before failed. */
+  readonly error?: string | undefined
+  /** `installing` while its launcher may still fetch the program. */
+  readonly phase?: string | undefined
+  /** Whether the terminal says that it is still starting. */
+  readonly isLate: boolean
+}
+
+export interface StatusLinesOptions {
+  readonly say: Say
+  /** Names of the MCP servers in `mcp.json`. */
+  readonly configured: readonly string[]
+  /** In milliseconds. */
+  readonly now: () => number
+}
+
+/** Prints what changes in the catalog: the model, the MCP servers, and faults of the files that configure them. */
+export class StatusLines {
+  readonly #say: Say
+  readonly #now: () => number
+  readonly #servers = new Map<string, KnownServer>()
+  #model: string | undefined
+  #mcpFaults: string | undefined
+  #isComplete = false
+
+  constructor({ say, configured, now }: StatusLinesOptions) {
+    this.#say = (about, what) => say(plain(about), plain(what))
+    this.#now = now
+    for (const name of configured) {
+      this.#servers.set(name, {
+        state: 'starting',
+        since: now(),
+        pids: '',
+        restarts: 0,
+        isAdded: false,
+        isLate: false,
+      })
+    }
+  }
+
+  /** Whether the model and every configured server has its line. Servers that come later are called added. */
+  get isComplete(): boolean {
+    this.#isComplete ||=
+      this.#model !== undefined &&
+      Array.from(this.#servers.values()).every(
+        ({ state, isLate }) => state !== 'starting' || isLate,
+      )
+    return this.#isComplete
+  }
+
+  /** Prints the difference to the last update. */
+  update(entries: Iterable<CatalogEntry>): void {
+    const all = Array.from(entries)
+    for (const view of viewServers(all)) this.#server(view)
+    for (const [name, known] of this.#servers) {
+      if (isRemoved(name, known, all)) {
+        this.#servers.delete(name)
+        this.#say(`server ${name}`, 'removed')
+      } else this.#checkPatience(name, known)
+    }
+    for (const entry of all) if (entry.kind === 'model') this.#answers(entry)
+    this.#checkFaults(all)
+  }
+
+  #server({ server, state, error, entry, tools }: ServerView): void {
+    const before = this.#servers.get(server)
+    const isReady = state === 'ready'
+    const reason = `unavailable: ${error ?? 'no reason is known'}${lastOutput(entry)}`
+    // A server that fails at every start fails for the same reason: once is enough.
+    const isNewError = state === 'unavailable' && before?.printedError !== reason
+    const known: KnownServer = {
+      supervisor: entry.supervisor,
+      state,
+      since: before?.state === state ? before.since : this.#now(),
+      tools: isReady ? tools.map(({ name }) => name) : before?.tools,
+      pids: [entry, ...(entry.instances ?? [])].map(({ pid }) => pid).join(),
+      restarts: entry.restarts ?? 0,
+      printedError: isReady ? undefined : isNewError ? reason : before?.printedError,
+      isAdded: before?.isAdded ?? this.isComplete,
+      error,
+      phase: entry.phase,
+      isLate: state === 'starting' && before?.isLate === true,
+    }
+    const line = isReady ? this.#ready(before, known) : isNewError ? reason : undefined
+    this.#servers.set(server, known)
+    if (line !== undefined) this.#say(`server ${server}`, line)
+  }
+
+  #ready(before: KnownServer | undefined, now: KnownServer): string | undefined {
+    const { tools = [] } = now
+    const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
+    if (before?.tools === undefined) {
+      if (before?.isLate === true || before?.state === 'unavailable') {
+        return `ready: ${count}, after ${this.#seconds(before.since)}`
+      }
+      return now.isAdded ? `added: ${count}` : count
+    }
+    if (before.state !== 'ready') return `ready again: ${count}`
+    if (before.restarts < now.restarts) return `ended and was started again: ${count}`
+    if (before.pids !== now.pids) return `started again: ${count}`
+    return changedTools(before.tools, tools)
+  }
+
+  /** Says once that a server takes long to start. */
+  #checkPatience(name: string, known: KnownServer): void {
+    if (known.state !== 'starting' || known.isLate) return
+    if (this.#now() - known.since < PATIENCE_MS) return
+    const added = known.isAdded && known.tools === undefined ? 'added, ' : ''
+    this.#servers.set(name, { ...known, isLate: true })
+    const phase = known.phase ?? 'starting'
+    const failure = known.error === undefined ? '' : `; an attempt failed: ${known.error}`
+    const line = `${added}still ${phase} after ${this.#seconds(known.since)}${failure}`
+    this.#say(`server ${name}`, line)
+  }
+
+  #answers({ model, provider, notice }: Extract<CatalogEntry, { kind: 'model' }>): void {
+    const line = `${model} (${provider})`
+    if (line === this.#model) return
+    this.#say('model', this.#model === undefined ? line : `${line} answers from now on`)
+    if (notice !== undefined) this.#say('', notice)
+    this.#model = line
+  }
+
+  #checkFaults(all: readonly CatalogEntry[]): void {
+    const [faults] = all.flatMap((entry) =>
+      entry.kind === 'supervisor' && entry.faults !== undefined ? entry.faults : [],
+    )
+    if (faults === this.#mcpFaults) return
+    this.#mcpFaults = faults
+    const line = faults === undefined ? 'read again, without faults' : `not taken over: ${faults}`
+    this.#say('mcp.json', line)
+  }
+
+  #seconds(since: number): string {
+    return `${((this.#now() - since) / 1_000).toFixed(1)} s`
+  }
+}
+
+/** What its process wrote last, on lines of their own. */
+function lastOutput({ output = [] }: ServerView['entry']): string {
+  return output.map((line) => `\n  | ${line}`).join('')
+}
+
+function changedTools(before: readonly string[], now: readonly string[]): string | undefined {
+  const added = now.filter((name) => !before.includes(name)).map((name) => `+${name}`)
+  const removed = before.filter((name) => !now.includes(name)).map((name) => `-${name}`)
+  const changes = [...added, ...removed]
+  if (changes.length === 0) return undefined
+  const more = changes.length > MAX_NAMES ? ` and ${changes.length - MAX_NAMES} more` : ''
+  return `${now.length} tools, changed: ${changes.slice(0, MAX_NAMES).join(', ')}${more}`
+}
+
+/**
+ * Whether the supervisor that ran a server is present and does not know it any more. A dead supervisor says nothing
+ * about its servers: its successor starts them again.
+ */
+function isRemoved(
+  name: string,
+  { supervisor }: KnownServer,
+  all: readonly CatalogEntry[],
+): boolean {
+  const isListed = all.some((entry) => entry.kind === 'server' && entry.server === name)
+  return (
+    !isListed &&
+    all.some(
+      (entry) => entry.kind === 'supervisor' && entry.id === supervisor && !(name in entry.servers),
+    )
+  )
+}
