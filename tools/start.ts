@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
-import { ConfigurationError, loadMcpConfig } from 'mcp-host'
+import { ConfigurationError, describeFault, loadMcpConfig } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
 import { readRunFile } from './host/run-file.ts'
 import { runHost } from './host/run-host.ts'
@@ -81,7 +81,10 @@ async function checkSettings(env: Env): Promise<string[]> {
   const problems = settingProblems(env)
   const mcpJson = resolve(root, env['MCP_JSON_PATH'] || 'mcp.json')
   try {
-    const { servers } = await loadMcpConfig(mcpJson, env, { reservedNames: RESERVED_SERVER_NAMES })
+    const { servers } = await loadMcpConfig(mcpJson, env, {
+      reservedNames: RESERVED_SERVER_NAMES,
+      onWarning: (warning) => say('warning', describeFault(warning)),
+    })
     if (problems.length === 0) return Object.keys(servers)
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error

@@ -1,5 +1,6 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client'
 
+import type { AskInput } from './config/ask-inputs.ts'
 import type { Environment } from './environment.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import type { Guardian } from './process/guardian.ts'
@@ -8,11 +9,11 @@ import type { StartPolicy } from './server/server-group.ts'
 
 export interface MCPHostOptions {
   /**
-   * Where `${NAME}` in the configuration comes from, mostly `process.env`. Servers see only a safe
+   * Where `${NAME}` in the configuration comes from; default: `process.env`. Servers see only a safe
    * part of it (`PATH`, `HOME`, language, time zone, proxies, package managers' settings) besides what is
    * configured for them.
    */
-  readonly env: Environment
+  readonly env?: Environment
   /** Default: silent. */
   readonly logger?: Logger
   /** Default `all-or-nothing`. */
@@ -39,6 +40,15 @@ export interface MCPHostOptions {
    */
   readonly clientCapabilities?: ClientCapabilities
   /**
+   * Refuse what only other clients understand in a configuration, such as unknown fields, names
+   * with spaces and `${workspaceFolder}`; default `false`: it comes as the event `config-warning`.
+   */
+  readonly strict?: boolean
+  /** See `ReadOptions.workspaceFolder`. */
+  readonly workspaceFolder?: string
+  /** Asked once for each `${input:id}` that a configuration uses. */
+  readonly askInput?: AskInput
+  /**
    * Reload when the file given to `initialize` changes; default `false`. The outcome comes as an
    * event, `reload` or `reload-failed`.
    */
@@ -55,15 +65,17 @@ export interface CacheOptions {
 }
 
 export type SettledOptions = Required<Omit<MCPHostOptions, Unsettled>> &
-  Pick<MCPHostOptions, 'clientCapabilities'>
+  Pick<MCPHostOptions, Exclude<Unsettled, 'cache' | 'guardian'>>
 
-type Unsettled = 'cache' | 'guardian' | 'clientCapabilities'
+type Unsettled = 'cache' | 'guardian' | 'clientCapabilities' | 'workspaceFolder' | 'askInput'
 
 /** Throws `RangeError` that names the option. One that is there and undefined is not there. */
 export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>): SettledOptions {
   checkLimits(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   return {
+    // oxlint-disable-next-line node/no-process-env -- the default of an application that gives none
+    env: process.env,
     logger: silentLogger,
     startPolicy: 'all-or-nothing',
     startTimeoutMs: 30_000,
@@ -72,6 +84,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     maxToolTimeoutMs: 600_000,
     stopGraceMs: 10_000,
     maxConcurrentCalls: 128,
+    strict: false,
     watch: false,
     clientInfo: CLIENT_INFO,
     ...(Object.fromEntries(given) as typeof options),

@@ -9,8 +9,8 @@ import type {
 } from '@modelcontextprotocol/client'
 
 import { TtlCache } from './cache/ttl-cache.ts'
-import { ConfigSource } from './config/config-source.ts'
-import type { McpConfig, ServerConfig } from './config/mcp-config.ts'
+import { type ConfigGiven, ConfigSource } from './config/config-source.ts'
+import type { ServerConfig } from './config/mcp-config.ts'
 import { ConfigurationError } from './errors/configuration-error.ts'
 import { ServerUnavailableError } from './errors/server-unavailable-error.ts'
 import { ValidationError } from './errors/validation-error.ts'
@@ -86,7 +86,7 @@ export class MCPHost implements AsyncDisposable {
   #stopped: Promise<void> | undefined
   #isShutDown = false
 
-  constructor(options: MCPHostOptions) {
+  constructor(options: MCPHostOptions = {}) {
     const { cache = {}, guardian, ...rest } = options
     this.#options = withDefaults(rest)
     this.#ownsGuardian = guardian === undefined
@@ -95,9 +95,18 @@ export class MCPHost implements AsyncDisposable {
       const { ttlMs = 300_000, maxEntries = 1000 } = cache
       this.#cache = new TtlCache({ ttlMs, maxEntries })
     }
-    const { env, logger, maxToolTimeoutMs, watch } = this.#options
-    const onChange = watch ? (): void => void this.#reloadUnasked() : undefined
-    this.#source = new ConfigSource({ env, logger, onChange })
+    const { env, logger, maxToolTimeoutMs, watch, askInput, strict, workspaceFolder } =
+      this.#options
+    this.#source = new ConfigSource(
+      {
+        env,
+        logger,
+        askInput,
+        onWarning: (warning) => this.#events.emit({ type: 'config-warning', warning }),
+        onChange: watch ? (): void => void this.#reloadUnasked() : undefined,
+      },
+      { strict, ...(workspaceFolder === undefined ? {} : { workspaceFolder }) },
+    )
     this.#events = new EventChannel({
       onListenerError: (error) => logger.error({ err: error }, 'a listener failed'),
     })
@@ -131,11 +140,12 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * Starts all servers, those that another depends on before it, from the path of an `mcp.json` or
-   * a configuration already read. Throws `ConfigurationError` before anything starts; throws
+   * Starts all servers, those that another depends on before it. The configuration is the path of
+   * an `mcp.json`, an object of the same form (relative paths are relative to the current folder),
+   * or what `loadMcpConfig` read. Throws `ConfigurationError` before anything starts; throws
    * `ServerStartupError`, with every server stopped again, under the policy `all-or-nothing`.
    */
-  async initialize(config: string | McpConfig): Promise<void> {
+  async initialize(config: ConfigGiven): Promise<void> {
     if (this.#initialized !== undefined) throw new Error('the host is initialized already')
     this.#initialized = this.#initialize(config)
     try {
@@ -153,7 +163,7 @@ export class MCPHost implements AsyncDisposable {
    * `ConfigurationError`, and then nothing has changed. A server that cannot start is unavailable
    * and no error of the reload.
    */
-  async reload(config?: string | McpConfig): Promise<ReloadReport> {
+  async reload(config?: ConfigGiven): Promise<ReloadReport> {
     if (this.#initialized === undefined) throw new Error('initialize the host before a reload')
     const next = await this.#source.read(config)
     // A start under way comes first; its failure goes to whoever started.
@@ -383,7 +393,7 @@ export class MCPHost implements AsyncDisposable {
     await this.#member(server, {}).server.restart()
   }
 
-  async #initialize(config: string | McpConfig): Promise<void> {
+  async #initialize(config: ConfigGiven): Promise<void> {
     // Watched before it is read, so that no change is missed.
     this.#source.follow(config)
     const reading = this.#source.read(config)

@@ -12,8 +12,12 @@ export type {
   Progress,
   ReadResourceResult,
 } from '@modelcontextprotocol/client'
-export { loadMcpConfig } from './config/load-mcp-config.ts'
-export type { LoadOptions } from './config/parse-mcp-config.ts'
+export type { AskInput } from './config/ask-inputs.ts'
+export type { ConfigGiven } from './config/config-source.ts'
+export type { ConfigInput } from './config/find-inputs.ts'
+export { loadMcpConfig, type LoadOptions } from './config/load-mcp-config.ts'
+export { parseMcpConfig, type ParseOptions, type ReadOptions } from './config/parse-mcp-config.ts'
+export type { WrittenConfig, WrittenServer, WrittenServers } from './config/written-config.ts'
 export type {
   BalancePolicy,
   CommonServerConfig,
@@ -31,7 +35,11 @@ export type {
   ValidationMode,
 } from './config/mcp-config.ts'
 export type { Environment } from './environment.ts'
-export { type ConfigFault, ConfigurationError } from './errors/configuration-error.ts'
+export {
+  type ConfigFault,
+  ConfigurationError,
+  describeFault,
+} from './errors/configuration-error.ts'
 export { type ErrorContext, McpHostError, type McpHostErrorCode } from './errors/mcp-host-error.ts'
 export { ProtocolError } from './errors/protocol-error.ts'
 export { ServerStartupError } from './errors/server-startup-error.ts'

@@ -7,7 +7,7 @@ import { createLogger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createSupervisor } from './supervisor.ts'
 
 const RESERVED = { servers: { files: { command: 'node' } } }
@@ -26,8 +26,7 @@ afterEach(() => stack.disposeAsync())
 
 const write = (config: object) => writeFile(mcpJsonPath, JSON.stringify(config))
 
-function start(on: Bus = bus): Promise<Service> {
-  const logger = createLogger('mcp-supervisor', 'silent')
+function start(on: Bus = bus, logger = createLogger('mcp-supervisor', 'silent')): Promise<Service> {
   // It uses nothing of how services are watched.
   const deps = { bus: on, logger, metrics: new Registry() } as unknown as ServiceDeps
   const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000 }
@@ -54,6 +53,17 @@ test('a server with the name of a built-in one is refused at a reload', async ()
     code: 'invalid',
     message: expect.stringContaining('files: is a reserved server name'),
   })
+})
+
+test('the file of another client is taken up, and the log says what is ignored', async () => {
+  await write({ mcpServers: { 'My server': { url: 'http://127.0.0.1:9/mcp', trust: true } } })
+  const logger = createLogger('mcp-supervisor', 'silent')
+  const warn = vi.spyOn(logger, 'warn')
+  stack.use(await start(bus, logger))
+  const { entries } = await bus.catalog.watch()
+  await eventually(() => entries.has(`server.My-server.${bus.id}`))
+  const said = warn.mock.calls.map(([, message]) => String(message))
+  expect(said).toContainEqual(expect.stringContaining('My server.trust: is not a known field'))
 })
 
 test('a server written as in the README is started again after a crash', async () => {

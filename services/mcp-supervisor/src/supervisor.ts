@@ -9,7 +9,7 @@ import {
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import { watchFile } from '@mcp-host/service'
 import type { Environment, McpConfig } from 'mcp-host'
-import { ConfigurationError, loadMcpConfig, MCPHost } from 'mcp-host'
+import { ConfigurationError, describeFault, loadMcpConfig, MCPHost } from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
@@ -52,7 +52,15 @@ export async function createSupervisor(
     ),
   )
   const load = async (): Promise<McpConfig> =>
-    withRestarts(await loadMcpConfig(mcpJsonPath, env, { reservedNames: RESERVED_SERVER_NAMES }))
+    withRestarts(
+      await loadMcpConfig(mcpJsonPath, env, {
+        reservedNames: RESERVED_SERVER_NAMES,
+        onWarning(warning) {
+          const fields = { component: 'supervisor', action: 'read-config', ...warning }
+          logger.warn(fields, describeFault(warning))
+        },
+      }),
+    )
   let mcpConfig = await load()
   const guardian = stack.use(new Guardian())
   const calls = new RunningCalls()

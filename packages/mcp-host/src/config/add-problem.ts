@@ -11,11 +11,19 @@ export interface ProblemContext {
   readonly path: string
   readonly kind: keyof typeof entries
   readonly faults: FaultList
+  /** See `OwnFields`. */
+  readonly renamed: ReadonlyMap<string, string>
 }
 
 /** Says of a problem where in the file it is and what to write instead. */
-export function addProblem(problem: Problem, { node, path, kind, faults }: ProblemContext): void {
-  const steps = problem.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+export function addProblem(
+  problem: Problem,
+  { node, path, kind, faults, renamed }: ProblemContext,
+): void {
+  const [own = '', ...inner] = problem.path.map((step) =>
+    typeof step === 'symbol' ? String(step) : step,
+  )
+  const steps = [renamed.get(String(own)) ?? own, ...inner]
   const field = steps.reduce(fieldPath, path)
   const found = findNodeAtLocation(node, steps)
   const { message, remedy } = explain(problem, kind)
@@ -24,7 +32,10 @@ export function addProblem(problem: Problem, { node, path, kind, faults }: Probl
     return faults.add(parent.offset, field, message, remedy)
   }
   if (problem.isAboutKey) {
-    return faults.add(found.parent?.offset ?? found.offset, field, message, remedy)
+    const offset = found.parent?.offset ?? found.offset
+    if (inner.length > 0) return faults.add(offset, field, message, remedy)
+    if (faults.isStrict) return faults.add(offset, field, message, remedy)
+    return faults.tolerate(offset, field, `${message} and is ignored`, 'Remove or rename it.')
   }
   const isExpanded = typeof found.value === 'string' && found.value.includes('${')
   const when = isExpanded ? ' once its variables are filled in' : ''

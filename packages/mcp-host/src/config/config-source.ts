@@ -1,43 +1,59 @@
 import type { Environment } from '../environment.ts'
+import { type ConfigFault, describeFault } from '../errors/configuration-error.ts'
 import type { Logger } from '../logger.ts'
 import { watchFile } from '../watch-file.ts'
+import { type AskInput, askInputs } from './ask-inputs.ts'
 import { checkConfig } from './check-config.ts'
+import type { ConfigInput } from './find-inputs.ts'
 import { loadMcpConfig } from './load-mcp-config.ts'
 import type { McpConfig } from './mcp-config.ts'
+import { parseMcpConfig, type ReadOptions } from './parse-mcp-config.ts'
+import { isComplete, type WrittenConfig } from './written-config.ts'
 
 export interface ConfigSourceDeps {
   readonly env: Environment
   readonly logger: Logger
+  readonly askInput: AskInput | undefined
+  readonly onWarning: (warning: ConfigFault) => void
   /** Called when the watched file has changed; undefined: no file is watched. */
   readonly onChange: (() => void) | undefined
 }
 
+/** A path, a configuration as people write it, or one that was read before. */
+export type ConfigGiven = string | WrittenConfig | McpConfig
+
 /** Where a host reads its configuration, at first and for each reload. */
 export class ConfigSource implements Disposable {
   readonly #deps: ConfigSourceDeps
+  readonly #options: Pick<ReadOptions, 'strict' | 'workspaceFolder'>
   #path: string | undefined
+  /** Answers to `${input:id}`: nobody is asked twice. */
+  readonly #inputs: Record<string, string> = {}
   #watched: Disposable | undefined
   #isDisposed = false
 
-  constructor(deps: ConfigSourceDeps) {
+  constructor(deps: ConfigSourceDeps, options: Pick<ReadOptions, 'strict' | 'workspaceFolder'>) {
     this.#deps = deps
+    this.#options = options
   }
 
   /**
    * Reads a configuration, by default the file that is followed. A complete object is read at once,
    * so that its servers are listed before their start begins. Throws `ConfigurationError`.
    */
-  read(config: string | McpConfig | undefined = this.#path): McpConfig | Promise<McpConfig> {
+  read(config: ConfigGiven | undefined = this.#path): McpConfig | Promise<McpConfig> {
     if (config === undefined) {
       throw new Error('there is no file to read again: give a configuration')
     }
-    if (typeof config === 'string') return loadMcpConfig(config, this.#deps.env)
-    checkConfig(config)
-    return structuredClone(config)
+    if (typeof config !== 'string' && isComplete(config)) {
+      checkConfig(config)
+      return structuredClone(config)
+    }
+    return this.#read(config)
   }
 
   /** Makes a file the one that is read by default and watched. Ignores an object. */
-  follow(config: string | McpConfig | undefined): void {
+  follow(config: ConfigGiven | undefined): void {
     if (typeof config !== 'string' || config === this.#path || this.#isDisposed) return
     this.#path = config
     const { onChange, logger } = this.#deps
@@ -51,5 +67,31 @@ export class ConfigSource implements Disposable {
   [Symbol.dispose](): void {
     this.#isDisposed = true
     this.#watched?.[Symbol.dispose]()
+  }
+
+  async #read(config: string | WrittenConfig): Promise<McpConfig> {
+    const { env: variables, askInput } = this.#deps
+    const options = {
+      ...this.#options,
+      inputs: this.#inputs,
+      onWarning: (warning: ConfigFault) => this.#warn(warning),
+    }
+    const ask = askInput && ((input: ConfigInput) => this.#ask(askInput, input))
+    if (typeof config === 'string') {
+      return loadMcpConfig(config, variables, { ...options, ...(ask && { askInput: ask }) })
+    }
+    if (ask !== undefined) await askInputs(JSON.stringify(config), ask, this.#inputs)
+    return parseMcpConfig(config, { ...options, variables })
+  }
+
+  async #ask(askInput: AskInput, input: ConfigInput): Promise<string | undefined> {
+    const answer = await askInput(input)
+    if (answer !== undefined) this.#inputs[input.id] = answer
+    return answer
+  }
+
+  #warn(warning: ConfigFault): void {
+    this.#deps.logger.warn({ ...warning }, `configuration: ${describeFault(warning)}`)
+    this.#deps.onWarning(warning)
   }
 }

@@ -1,12 +1,10 @@
 import { getNodeValue, type Node } from 'jsonc-parser'
 
-import type { Environment } from '../environment.ts'
-import { expandVariables } from './expand-variables.ts'
+import { expandVariables, type Known } from './expand-variables.ts'
 import type { FaultList } from './fault-list.ts'
 import { fieldPath, membersOf } from './json-tree.ts'
 
-export interface ExpandContext {
-  readonly variables: Environment
+export interface ExpandContext extends Known {
   readonly faults: FaultList
 }
 
@@ -29,8 +27,8 @@ export function expandTree(node: Node, path: string, context: ExpandContext): un
 }
 
 function expandText(template: string, node: Node, path: string, context: ExpandContext): string {
-  const { variables, faults } = context
-  const { text, unset, unknown } = expandVariables(template, variables)
+  const { faults } = context
+  const { text, unset, unknown } = expandVariables(template, context)
   for (const reference of unknown) {
     faults.add(node.offset, path, `has ${reference}, which is not a variable`, remedyFor(reference))
   }
@@ -38,12 +36,28 @@ function expandText(template: string, node: Node, path: string, context: ExpandC
     const message = `uses ${unset.join(' and ')}, which ${unset.length === 1 ? 'is' : 'are'} not set`
     faults.add(node.offset, path, message, `Set it, or write \${${unset[0]}:-default}.`)
   }
-  return text
+  return faults.isStrict ? text : expandShellForm(text, node, path, context)
+}
+
+/** Gemini CLI writes `$NAME` where the whole text is a variable. */
+function expandShellForm(
+  text: string,
+  node: Node,
+  path: string,
+  { variables, faults }: ExpandContext,
+): string {
+  const [, name] = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(text) ?? []
+  if (name === undefined || node.value !== text) return text
+  const value = variables[name]
+  const taken = value === undefined ? 'the text as it is' : 'the variable'
+  const message = `is taken for ${taken}, because "$" without braces is the form of other clients`
+  faults.tolerate(node.offset, path, message, `Write \${${name}} for the variable.`)
+  return value ?? text
 }
 
 function remedyFor(reference: string): string {
   if (reference.startsWith('${input:')) {
-    return 'Nobody can be asked here: write ${env:NAME}, and set NAME in the environment.'
+    return 'Nobody was asked for it: write ${env:NAME}, and set NAME in the environment.'
   }
   return 'Write ${NAME}, ${NAME:-default} or ${env:NAME}.'
 }

@@ -8,17 +8,26 @@ export interface Expansion {
   readonly unknown: readonly string[]
 }
 
+export interface Known {
+  /** What `${NAME}` and `${env:NAME}` stand for. */
+  readonly variables: Environment
+  /** Whole references beside those, as in `${workspaceFolder}` and `${input:token}`. */
+  readonly references?: ReadonlyMap<string, string> | undefined
+}
+
 const REFERENCE = /\$\{([^}]*)\}?/g
 const VARIABLE = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}$/
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}` and `${env:NAME}`, once: a value is never expanded again.
- * The default also stands in for an empty value, as in a shell.
+ * Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}` and known references, once: a value is never
+ * expanded again. The default also stands in for an empty value, as in a shell.
  */
-export function expandVariables(template: string, variables: Environment): Expansion {
+export function expandVariables(template: string, { variables, references }: Known): Expansion {
   const unset: string[] = []
   const unknown: string[] = []
   const text = template.replaceAll(REFERENCE, (reference) => {
+    const known = references?.get(reference)
+    if (known !== undefined) return known
     const [, name, fallback] = VARIABLE.exec(reference) ?? []
     if (name === undefined) {
       unknown.push(reference)

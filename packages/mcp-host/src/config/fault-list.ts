@@ -1,13 +1,22 @@
 import type { ConfigFault } from '../errors/configuration-error.ts'
 
-/** Gathers the faults of one file and knows the line and column of an offset in its text. */
-export class FaultList {
-  readonly #file: string
-  readonly #lineStarts: readonly number[]
-  readonly #faults = new Map<string, Required<ConfigFault>>()
+export interface FaultListOptions {
+  readonly file?: string | undefined
+  /** Whether anybody can look the line and column up: an object has none. */
+  readonly hasLines: boolean
+  /** Whether what `tolerate` adds is a fault. */
+  readonly isStrict: boolean
+}
 
-  constructor(file: string, text: string) {
-    this.#file = file
+/** Gathers the faults and warnings of one text and knows the line and column of an offset in it. */
+export class FaultList {
+  readonly #options: FaultListOptions
+  readonly #lineStarts: readonly number[]
+  readonly #faults = new Map<string, Placed>()
+  readonly #warnings = new Map<string, Placed>()
+
+  constructor(text: string, options: FaultListOptions) {
+    this.#options = options
     this.#lineStarts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), endOf)]
   }
 
@@ -15,20 +24,53 @@ export class FaultList {
     return this.#faults.size
   }
 
-  /** The first fault of a field at a place is the cause of any more, which are dropped. */
-  add(offset: number, path: string, message: string, remedy: string): void {
-    const key = `${offset} ${path}`
-    if (this.#faults.has(key)) return
-    const line = this.#lineStarts.findLastIndex((start) => start <= offset)
-    const column = offset - (this.#lineStarts[line] ?? 0)
-    const where = { file: this.#file, line: line + 1, column: column + 1 }
-    this.#faults.set(key, { ...where, path, message, remedy })
+  get isStrict(): boolean {
+    return this.#options.isStrict
   }
 
-  /** In the order of the file. */
-  sorted(): readonly ConfigFault[] {
-    return [...this.#faults.values()].toSorted((a, b) => a.line - b.line || a.column - b.column)
+  /** The first fault of a field at a place is the cause of any more, which are dropped. */
+  add(offset: number, path: string, message: string, remedy: string): void {
+    this.#put(this.#faults, offset, { path, message, remedy })
   }
+
+  /** Adds something that does no harm: a warning, or a fault in strict reading. */
+  tolerate(offset: number, path: string, message: string, remedy: string): void {
+    const list = this.isStrict ? this.#faults : this.#warnings
+    this.#put(list, offset, { path, message, remedy })
+  }
+
+  /** In the order of the text. */
+  sorted(): readonly ConfigFault[] {
+    return sort(this.#faults)
+  }
+
+  /** In the order of the text. */
+  warnings(): readonly ConfigFault[] {
+    return sort(this.#warnings)
+  }
+
+  #put(list: Map<string, Placed>, offset: number, fault: ConfigFault): void {
+    const key = `${offset} ${fault.path}`
+    if (list.has(key)) return
+    const { file, hasLines } = this.#options
+    if (!hasLines) {
+      list.set(key, { offset, fault })
+      return
+    }
+    const line = this.#lineStarts.findLastIndex((start) => start <= offset)
+    const column = offset - (this.#lineStarts[line] ?? 0)
+    const place = { ...(file === undefined ? {} : { file }), line: line + 1, column: column + 1 }
+    list.set(key, { offset, fault: { ...place, ...fault } })
+  }
+}
+
+interface Placed {
+  readonly offset: number
+  readonly fault: ConfigFault
+}
+
+function sort(list: ReadonlyMap<string, Placed>): readonly ConfigFault[] {
+  return [...list.values()].toSorted((a, b) => a.offset - b.offset).map(({ fault }) => fault)
 }
 
 function endOf(match: RegExpExecArray): number {

@@ -2,19 +2,22 @@ import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser'
 
 import type { FaultList } from './fault-list.ts'
 import { fieldPath, type Member, membersOf } from './json-tree.ts'
+import { mapNames } from './map-names.ts'
 import { McpFile } from './server-entry.ts'
 import { checkServerName } from './server-name.ts'
 
 /** One server of the file, before its fields are looked at. */
 export interface FoundEntry {
   readonly name: string
+  /** The name in the file, where no server can have that one. */
+  readonly givenName: string
   /** As in `servers.web`, or `servers[0]` in a list. */
   readonly path: string
   readonly node: Node
   readonly isDisabled: boolean
 }
 
-interface Named extends Omit<FoundEntry, 'isDisabled'> {
+interface Named extends Omit<FoundEntry, 'isDisabled' | 'givenName'> {
   /** Where the name stands, and its field. */
   readonly nameOffset: number
   readonly namePath: string
@@ -28,23 +31,35 @@ export function findEntries(
   faults: FaultList,
   reservedNames: readonly string[],
 ): readonly FoundEntry[] {
+  const named = findGroups(root, faults).flatMap(({ key, value }) =>
+    value.type === 'array' ? inList(value, key, faults) : inRecord(value, key, faults),
+  )
   const first = new Map<string, string>()
-  return findGroups(root, faults)
-    .flatMap(({ key, value }) =>
-      value.type === 'array' ? inList(value, key, faults) : inRecord(value, key, faults),
-    )
-    .map(({ nameOffset, namePath, ...entry }) => {
-      const fault = checkServerName(entry.name, reservedNames)
-      if (fault !== undefined) faults.add(nameOffset, namePath, fault.message, fault.remedy)
-      const other = first.get(entry.name)
-      if (other !== undefined) {
-        const message = `is there twice, first as ${other}`
-        faults.add(nameOffset, namePath, message, 'Rename or remove one of the two.')
-      }
-      first.set(entry.name, other ?? entry.path)
-      const disabled = findNodeAtLocation(entry.node, ['disabled'])
-      return { ...entry, isDisabled: disabled !== undefined && getNodeValue(disabled) === true }
-    })
+  for (const { name, path, nameOffset, namePath } of named) {
+    const other = first.get(name)
+    if (other !== undefined) {
+      const message = `is there twice, first as ${other}`
+      faults.add(nameOffset, namePath, message, 'Rename or remove one of the two.')
+    }
+    first.set(name, other ?? path)
+    const fault = checkServerName(name, reservedNames)
+    if (fault === undefined || (!faults.isStrict && !reservedNames.includes(name))) continue
+    faults.add(nameOffset, namePath, fault.message, fault.remedy)
+  }
+  const names = faults.isStrict ? [] : mapNames(named, reservedNames, faults)
+  return named.map(({ name: givenName, path, node }, index) => {
+    const name = names[index] ?? givenName
+    return { name, givenName, path, node, isDisabled: isDisabled(node, faults) }
+  })
+}
+
+/** Other clients write `"enabled": false`. */
+function isDisabled(node: Node, { isStrict }: FaultList): boolean {
+  const says = (field: string, value: boolean): boolean => {
+    const found = findNodeAtLocation(node, [field])
+    return found !== undefined && getNodeValue(found) === value
+  }
+  return says('disabled', true) || (!isStrict && says('enabled', false))
 }
 
 function findGroups(root: Node, faults: FaultList): readonly Member[] {
@@ -55,7 +70,8 @@ function findGroups(root: Node, faults: FaultList): readonly Member[] {
   const members = membersOf(root)
   for (const { key, offset } of members) {
     if (Object.hasOwn(McpFile.shape, key)) continue
-    faults.add(offset, key, 'is not a known field', 'Remove it; servers stand in "servers".')
+    const message = `is not a known field${faults.isStrict ? '' : ' and is ignored'}`
+    faults.tolerate(offset, key, message, 'Remove it; servers stand in "servers".')
   }
   const groups = members.filter(({ key }) => key === 'servers' || key === 'mcpServers')
   if (groups.length === 0) faults.add(root.offset, 'servers', 'is missing', REMEDY)

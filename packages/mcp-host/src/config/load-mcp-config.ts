@@ -3,8 +3,14 @@ import { resolve } from 'node:path'
 
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Environment } from '../environment.ts'
+import { type AskInput, askInputs } from './ask-inputs.ts'
 import type { McpConfig } from './mcp-config.ts'
-import { type LoadOptions, parseMcpConfig } from './parse-mcp-config.ts'
+import { parseMcpConfig, type ParseOptions, type ReadOptions } from './parse-mcp-config.ts'
+
+export interface LoadOptions extends ReadOptions, Pick<ParseOptions, 'inputs'> {
+  /** Asked for each `${input:id}` that is used and not in `inputs`. */
+  readonly askInput?: AskInput
+}
 
 /**
  * Reads an `mcp.json`. `variables` is what `${NAME}` in it stands for, mostly `process.env`.
@@ -13,15 +19,17 @@ import { type LoadOptions, parseMcpConfig } from './parse-mcp-config.ts'
 export async function loadMcpConfig(
   path: string,
   variables: Environment,
-  options: LoadOptions = {},
+  { askInput, inputs = {}, ...options }: LoadOptions = {},
 ): Promise<McpConfig> {
   const file = resolve(path)
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     const message = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
     const remedy = 'Create it, or give the path of another.'
     throw new ConfigurationError([{ file, line: 1, column: 1, path: '', message, remedy }])
   })
   // A byte order mark is no part of the text that columns are counted in.
-  return parseMcpConfig(text.replace(/^\uFEFF/, ''), { ...options, file, variables })
+  const text = content.replace(/^\uFEFF/, '')
+  const answers = askInput === undefined ? inputs : await askInputs(text, askInput, inputs)
+  return parseMcpConfig(text, { ...options, inputs: answers, file, variables })
 }

@@ -13,7 +13,7 @@ import { parseMcpConfig } from './parse-mcp-config.ts'
 
 const variables = { TOKEN: 'secret', EMPTY: '', TWICE: '${TOKEN}', BREAK: 'secret\r\nX-Evil: 1' }
 const parse = (text: string, file = '/etc/host/mcp.json') =>
-  parseMcpConfig(text, { file, variables, reservedNames: ['files', 'llm'] })
+  parseMcpConfig(text, { file, variables, reservedNames: ['files', 'llm'], strict: true })
 
 function faultsOf(text: string): readonly ConfigFault[] {
   try {

@@ -1,57 +1,74 @@
-import { dirname } from 'node:path'
+import { resolve } from 'node:path'
 
-import {
-  findNodeAtLocation,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser'
+import { findNodeAtLocation } from 'jsonc-parser'
 
-import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Environment } from '../environment.ts'
+import { type ConfigFault, ConfigurationError } from '../errors/configuration-error.ts'
 import { checkDependencies } from './check-dependencies.ts'
 import { FaultList } from './fault-list.ts'
 import { findDuplicateKeys } from './find-duplicate-keys.ts'
 import { type FoundEntry, findEntries } from './find-entries.ts'
 import { fieldPath } from './json-tree.ts'
+import { folderOf, knownReferences } from './known-references.ts'
 import type { McpConfig, ServerConfig } from './mcp-config.ts'
+import { parseSyntax } from './parse-syntax.ts'
 import { type ReadServer, readServer } from './read-server.ts'
 
-export interface LoadOptions {
+export interface ReadOptions {
   /** Names that no server may have, such as those of servers built into the host; default none. */
   readonly reservedNames?: readonly string[]
+  /**
+   * Refuse what only other clients understand, such as unknown fields, names with spaces and
+   * `${workspaceFolder}`; default `false`.
+   */
+  readonly strict?: boolean
+  /**
+   * What `${workspaceFolder}` stands for, and relative paths are relative to. Default: the folder of
+   * the file, or the one above where that is `.vscode`, `.cursor` or the like; the current folder
+   * for an object.
+   */
+  readonly workspaceFolder?: string
+  /** Told of everything that is ignored, or understood otherwise than it is written. */
+  readonly onWarning?: (warning: ConfigFault) => void
 }
 
-export interface ParseOptions extends LoadOptions {
-  /** Absolute; named in faults, and its folder is what relative paths are relative to. */
-  readonly file: string
-  /** What `${NAME}` stands for. */
-  readonly variables: Environment
+export interface ParseOptions extends ReadOptions {
+  /** Where the text is from: an absolute path, named in faults. */
+  readonly file?: string
+  /** What `${NAME}` stands for; default: nothing. */
+  readonly variables?: Environment
+  /** What `${input:id}` stands for, by id; default: the `default` of the entry in `inputs`. */
+  readonly inputs?: Readonly<Record<string, string>>
 }
 
 /**
- * Reads the text of an `mcp.json`: JSON with comments and trailing commas. Files that it names in
- * `envFile` are read too. A disabled server is left out, whatever else stands in it.
+ * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing
+ * commas, or an object of the same form. Files that it names in `envFile` are read too. A disabled
+ * server is left out, whatever else stands in it.
  * Throws `ConfigurationError` with every fault; broken syntax hides what else may be wrong.
  */
-export function parseMcpConfig(
-  text: string,
-  { file, variables, reservedNames = [] }: ParseOptions,
-): McpConfig {
-  const faults = new FaultList(file, text)
+export function parseMcpConfig(source: string | object, options: ParseOptions = {}): McpConfig {
+  const { file, variables = {}, inputs = {}, reservedNames = [], strict = false } = options
+  // A caller without a compiler may give `undefined`, which is no JSON.
+  const text = typeof source === 'string' ? source : (JSON.stringify(source) ?? 'null')
+  const hasLines = typeof source === 'string'
+  const faults = new FaultList(text, { file, hasLines, isStrict: strict })
   const root = parseSyntax(text, faults)
   if (root === undefined || faults.count > 0) throw new ConfigurationError(faults.sorted())
 
   findDuplicateKeys(root, '', faults)
-  const context = { folder: dirname(file), variables, faults }
+  const folder = resolve(options.workspaceFolder ?? folderOf(file, strict))
+  const references = strict ? undefined : knownReferences(folder, variables, root, inputs)
+  const context = { folder, variables, references, faults }
   const entries = findEntries(root, faults, reservedNames)
   const servers = entries
     .filter(({ isDisabled }) => !isDisabled)
-    .map((entry) => ({ ...entry, ...readServer(entry.node, entry.path, context) }))
+    .map((entry) => withDependencies(entry, entries, readServer(entry.node, entry.path, context)))
   const disabled = entries.filter(({ isDisabled }) => isDisabled).map(({ name }) => name)
   addDependencyFaults(servers, disabled, faults)
 
+  // Of a faulty configuration too: an ignored field is often a misspelt one.
+  for (const warning of faults.warnings()) options.onWarning?.(warning)
   if (faults.count > 0) throw new ConfigurationError(faults.sorted())
   const configs = servers.flatMap(({ name, config }): [string, ServerConfig][] =>
     config === undefined ? [] : [[name, config]],
@@ -59,14 +76,17 @@ export function parseMcpConfig(
   return { servers: Object.fromEntries(configs) }
 }
 
-function parseSyntax(text: string, faults: FaultList): Node | undefined {
-  const errors: ParseError[] = []
-  const root = parseTree(text, errors, { allowTrailingComma: true })
-  for (const { error, offset } of errors) {
-    const words = printParseErrorCode(error).replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    faults.add(offset, '', `is not valid JSON: ${words.toLowerCase()}`, 'Correct the syntax here.')
-  }
-  return root
+/** Dependencies are written with the names of the file, which may not be those of the servers. */
+function withDependencies(
+  entry: FoundEntry,
+  entries: readonly FoundEntry[],
+  { config, dependencies: given }: ReadServer,
+): FoundEntry & ReadServer {
+  const dependencies = given.map((name) => {
+    return entries.find(({ givenName }) => givenName === name)?.name ?? name
+  })
+  if (config?.dependencies === undefined) return { ...entry, config, dependencies }
+  return { ...entry, config: { ...config, dependencies }, dependencies }
 }
 
 function addDependencyFaults(

@@ -4,6 +4,7 @@ import { findNodeAtLocation, type Node } from 'jsonc-parser'
 
 import { addProblem } from './add-problem.ts'
 import { checkInstances } from './check-instances.ts'
+import { type OwnFields, toOwnFields } from './client-fields.ts'
 import { type ExpandContext, expandTree } from './expand-tree.ts'
 import { findProblems } from './find-problems.ts'
 import { fieldPath, membersOf } from './json-tree.ts'
@@ -33,11 +34,18 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
     return { config: undefined, dependencies: [] }
   }
   const countBefore = faults.count
-  const value = expandFields(node, path, context)
-  const kind = serverKind(value)
-  for (const problem of findProblems(entries[kind], value)) {
-    addProblem(problem, { node, path, kind, faults })
+  const given = expandFields(node, path, context)
+  const { fields, renamed, warnings } = faults.isStrict ? asGiven(given) : toOwnFields(given)
+  for (const { field, message, remedy } of warnings) {
+    const offset = findNodeAtLocation(node, [field])?.offset ?? node.offset
+    faults.tolerate(offset, fieldPath(path, field), message, remedy)
   }
+  const kind = serverKind(fields)
+  for (const problem of findProblems(entries[kind], fields)) {
+    addProblem(problem, { node, path, kind, faults, renamed })
+  }
+  const known = Object.entries(fields).filter(([key]) => Object.hasOwn(entries[kind].shape, key))
+  const value: Record<string, unknown> = Object.fromEntries(known)
   checkContradictions(node, path, value, context)
   const fileEnv = kind === 'stdio' ? readEnvField(node, path, value, context) : {}
   const listed = value['dependencies']
@@ -48,6 +56,10 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
       ? toStdioConfig(entries.stdio.parse(value), folder, fileEnv)
       : toRemoteConfig(entries[kind].parse(value), kind, folder)
   return { config, dependencies }
+}
+
+function asGiven(fields: OwnFields['fields']): OwnFields {
+  return { fields, renamed: new Map(), warnings: [] }
 }
 
 function expandFields(node: Node, path: string, context: ReadServerContext) {

@@ -2,11 +2,11 @@ import { McpHostError } from './mcp-host-error.ts'
 
 /** One thing that is wrong in the configuration, and what to do about it. */
 export interface ConfigFault {
-  /** The file; absent when the configuration was handed over as an object. */
+  /** The file; absent when the configuration was handed over. */
   readonly file?: string
-  /** Counted from 1; absent together with `file`. */
+  /** Counted from 1; absent when the configuration was handed over as an object. */
   readonly line?: number
-  /** Counted from 1, in UTF-16 units; absent together with `file`. */
+  /** Counted from 1, in UTF-16 units; absent together with `line`. */
   readonly column?: number
   /** The field, as in `servers.web.args[1]`; empty for the file as a whole. */
   readonly path: string
@@ -21,13 +21,20 @@ export class ConfigurationError extends McpHostError {
 
   constructor(faults: readonly ConfigFault[]) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
-    super([`the MCP configuration has ${count}:`, ...faults.map(describe)].join('\n'))
+    super(
+      [
+        `the MCP configuration has ${count}:`,
+        ...faults.map((fault) => `  ${describeFault(fault)}`),
+      ].join('\n'),
+    )
     this.faults = faults
   }
 }
 
-function describe({ file, line, column, path, message, remedy }: ConfigFault): string {
-  const where = file === undefined ? '' : `${file}:${line}:${column} `
+/** A fault or warning as one line: the place, the field, what is wrong and what to do. */
+export function describeFault(fault: ConfigFault): string {
+  const { file, line, column, path, message, remedy } = fault
+  const place = [file, line, column].filter((part) => part !== undefined).join(':')
   const field = path === '' ? '' : `${path}: `
-  return `  ${where}${field}${message}. ${remedy}`
+  return `${place === '' ? '' : `${place} `}${field}${message}. ${remedy}`
 }

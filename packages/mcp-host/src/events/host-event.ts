@@ -1,4 +1,4 @@
-import type { ConfigurationError } from '../errors/configuration-error.ts'
+import type { ConfigFault, ConfigurationError } from '../errors/configuration-error.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import type { ServerLogMessage } from '../requests/server-inbox.ts'
 import type { ReloadReport } from '../server/server-group.ts'
@@ -28,6 +28,11 @@ export type HostEvent =
       readonly type: 'elicitation-complete'
       readonly server: string
       readonly elicitationId: string
+    }
+  | {
+      /** Something of a configuration is ignored, or understood otherwise than it is written. */
+      readonly type: 'config-warning'
+      readonly warning: ConfigFault
     }
   | {
       /** The watched file has changed, and the servers are what it says. */

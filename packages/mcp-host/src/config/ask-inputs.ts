@@ -1,0 +1,31 @@
+import { FaultList } from './fault-list.ts'
+import { findEntries } from './find-entries.ts'
+import { type ConfigInput, declaredInputs, referredInputs } from './find-inputs.ts'
+import { parseSyntax } from './parse-syntax.ts'
+
+/** Asks a person for a value of the configuration; `undefined` when there is none. */
+export type AskInput = (input: ConfigInput) => string | undefined | Promise<string | undefined>
+
+/**
+ * Asks for every `${input:id}` that servers in use refer to, one after another. `known` are answers
+ * that were given before. Faulty configurations ask for nothing: `parseMcpConfig` says what is wrong.
+ */
+export async function askInputs(
+  text: string,
+  ask: AskInput,
+  known: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const answers = { ...known }
+  const faults = new FaultList(text, { hasLines: false, isStrict: false })
+  const root = parseSyntax(text, faults)
+  if (root === undefined || faults.count > 0) return answers
+  const inUse = findEntries(root, faults, []).filter(({ isDisabled }) => !isDisabled)
+  const ids = new Set(inUse.flatMap(({ node }) => referredInputs(node)))
+  const declared = declaredInputs(root)
+  for (const id of ids) {
+    if (Object.hasOwn(answers, id)) continue
+    const answer = await ask(declared.get(id) ?? { id })
+    if (answer !== undefined) answers[id] = answer
+  }
+  return answers
+}

@@ -1,0 +1,38 @@
+import { homedir } from 'node:os'
+import { basename, dirname, sep } from 'node:path'
+
+import type { Node } from 'jsonc-parser'
+
+import type { Environment } from '../environment.ts'
+import { declaredInputs } from './find-inputs.ts'
+
+/** Folders of a workspace that clients keep their configuration in. */
+const CLIENT_FOLDERS = ['.vscode', '.cursor', '.gemini', '.kiro', '.roo', '.windsurf']
+
+/** What a file is about: its folder, or the one above where that is a client's. */
+export function folderOf(file: string | undefined, isStrict: boolean): string {
+  if (file === undefined) return '.'
+  const folder = dirname(file)
+  return !isStrict && CLIENT_FOLDERS.includes(basename(folder)) ? dirname(folder) : folder
+}
+
+/** What VS Code and Cursor put in the place of references, by the whole reference. */
+export function knownReferences(
+  workspaceFolder: string,
+  { HOME, USERPROFILE }: Environment,
+  root: Node,
+  inputs: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
+  const values = new Map(Object.entries(inputs))
+  for (const { id, default: preset } of declaredInputs(root).values()) {
+    if (preset !== undefined && !values.has(id)) values.set(id, preset)
+  }
+  return new Map([
+    ['${workspaceFolder}', workspaceFolder],
+    ['${workspaceFolderBasename}', basename(workspaceFolder)],
+    ['${userHome}', HOME ?? USERPROFILE ?? homedir()],
+    ['${pathSeparator}', sep],
+    ['${/}', sep],
+    ...Array.from(values, ([id, value]): [string, string] => [`\${input:${id}}`, value]),
+  ])
+}

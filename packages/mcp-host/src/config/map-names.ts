@@ -1,0 +1,41 @@
+import type { FaultList } from './fault-list.ts'
+import { checkServerName } from './server-name.ts'
+
+export interface GivenName {
+  /** As it stands in the file. */
+  readonly name: string
+  /** Where the name stands, and its field. */
+  readonly nameOffset: number
+  readonly namePath: string
+}
+
+/**
+ * Gives servers whose names no server can have, such as "GitHub MCP", the nearest name that one can
+ * have, with a warning. Names that are valid as given are kept. The result has the names in order.
+ */
+export function mapNames(
+  entries: readonly GivenName[],
+  reservedNames: readonly string[],
+  faults: FaultList,
+): readonly string[] {
+  const taken = new Set([...entries.map(({ name }) => name).filter(isValid), ...reservedNames])
+  return entries.map(({ name, nameOffset, namePath }) => {
+    if (isValid(name)) return name
+    const near = nearest(name)
+    let mapped = near
+    for (let count = 2; taken.has(mapped); count += 1) mapped = `${near}-${count}`
+    taken.add(mapped)
+    const collision = mapped === near ? '' : `, because "${near}" is taken`
+    const message = `is not a valid server name: the server is called "${mapped}"${collision}`
+    const remedy = 'Use letters, digits, "_" and "-" only.'
+    faults.tolerate(nameOffset, namePath, message, remedy)
+    return mapped
+  })
+}
+
+const isValid = (name: string): boolean => checkServerName(name) === undefined
+
+function nearest(name: string): string {
+  const near = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '')
+  return isValid(near) ? near : 'server'
+}

@@ -1,0 +1,48 @@
+import type { ConfigInput } from './find-inputs.ts'
+import type { McpConfig } from './mcp-config.ts'
+import type { RemoteEntry, StdioEntry } from './server-entry.ts'
+
+/** A server as people write it; anything is accepted here and checked when it is read. */
+export type WrittenServer = StdioEntry | RemoteEntry | Readonly<Record<string, unknown>>
+
+/** Servers by name, or a list of servers with an `id` each. */
+export type WrittenServers = Readonly<Record<string, WrittenServer>> | readonly WrittenServer[]
+
+/** A configuration as people write it: `servers` as VS Code, `mcpServers` as other clients. */
+export interface WrittenConfig {
+  readonly servers?: WrittenServers
+  readonly mcpServers?: WrittenServers
+  readonly inputs?: readonly ConfigInput[]
+  readonly [field: string]: unknown
+}
+
+const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  stdio: ['command', 'args', 'env', 'cwd'],
+  http: ['url', 'headers'],
+  sse: ['url', 'headers'],
+  websocket: ['url', 'headers'],
+}
+
+/**
+ * Whether an object is a configuration as `loadMcpConfig` returns it, with every required field of
+ * every server. Nothing is expanded in such a one: its texts may be secrets with a `$` in them.
+ */
+export function isComplete(config: unknown): config is McpConfig {
+  // A caller without a compiler may give anything.
+  const { servers, ...others } = Object(config) as { servers?: unknown }
+  return (
+    isRecord(servers) &&
+    Object.keys(others).length === 0 &&
+    Object.values(servers).every(isCompleteServer)
+  )
+}
+
+function isCompleteServer(server: unknown): boolean {
+  if (!isRecord(server)) return false
+  const required = REQUIRED[String(server['type'])]
+  return required !== undefined && required.every((field) => server[field] !== undefined)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
