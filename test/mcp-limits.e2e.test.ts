@@ -1,5 +1,8 @@
 // How much goes through /mcp, and what happens where it is too much.
 import { connect } from 'node:net'
+import { join } from 'node:path'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Stack } from '@mcp-host/testkit'
 import { eventually, startStack } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,6 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const MB = 1_000_000
 const inputSchema = { type: 'object' }
 const NOTICES = 10_000
+const MANY_TOOLS = 1_039
+const manyServer = join(import.meta.dirname, '../packages/testkit/fixtures/many-server.ts')
 
 let stack: Stack
 beforeAll(async () => {
@@ -16,8 +21,11 @@ beforeAll(async () => {
       ...[1, 20, 200].map((size) => ({ name: `mb${size}`, inputSchema, bytes: size * MB })),
       { name: 'counts', inputSchema, notices: NOTICES },
     ],
-    servers: { test: { restart: 'on-failure' } },
-    toolCount: 5,
+    servers: {
+      test: { restart: 'on-failure' },
+      many: { command: process.execPath, args: [manyServer] },
+    },
+    toolCount: 5 + MANY_TOOLS,
   })
 })
 afterAll(() => stack[Symbol.asyncDispose]())
@@ -47,6 +55,20 @@ const answerOf = async (response: Promise<Response>): Promise<Answer> =>
 async function expectAlive(): Promise<void> {
   await eventually(async () => (await answerOf(call('echo'))).result, { what: 'another call' })
 }
+
+test('lists of megabytes come whole to a client that reads only the first page', async () => {
+  const client = new OldClient({ name: 'test', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp/servers/many`)))
+  const { tools } = await client.listTools()
+  const { resources } = await client.listResources()
+  const { resourceTemplates } = await client.listResourceTemplates()
+  const { prompts } = await client.listPrompts()
+  const lists = [tools, resources, resourceTemplates, prompts]
+  expect(lists.map(({ length }) => length)).toEqual([MANY_TOOLS, 6_000, 1, 1])
+  const result = await client.callTool({ name: 'tool_1038' })
+  expect(result.content).toEqual([{ type: 'text', text: 'done' }])
+  await client.close()
+})
 
 test.each([1, 20])('a result of %i MB comes whole', async (size) => {
   const { result } = await answerOf(call(`mb${size}`))

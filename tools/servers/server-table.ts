@@ -3,7 +3,7 @@ import { viewServers } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 
 /** A server at one supervisor, as it is listed. */
-export type ServerRow = Omit<ServerEntry, 'kind' | 'server' | 'tools' | 'revision'> &
+export type ServerRow = Omit<ServerEntry, 'kind' | 'server' | 'tools' | 'revision' | 'stored'> &
   ServerStats & { name: string; restarts: number; tools: number }
 
 const NO_STATS: ServerStats = { calls: 0, errors: 0, inFlight: 0 }
@@ -14,7 +14,15 @@ export function serverRows(entries: Iterable<CatalogEntry>): ServerRow[] {
   const present = all.filter((entry) => entry.kind === 'supervisor')
   return viewServers(all).flatMap(({ server, state, tools, instances }): ServerRow[] => {
     const rows = instances.map(({ entry, stats = NO_STATS }) => {
-      const { kind: _, server: __, tools: own, revision: ___, restarts = 0, ...rest } = entry
+      const {
+        kind: _,
+        server: __,
+        tools: own,
+        revision: ___,
+        stored: ____,
+        restarts = 0,
+        ...rest
+      } = entry
       return { name: server, ...rest, restarts, tools: own.length, ...stats }
     })
     // Where sessions have processes of a server whose tools another supervisor has found out.

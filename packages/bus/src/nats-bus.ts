@@ -46,6 +46,8 @@ const ANSWER_LIMIT_MS = 2_000
 /** How long snapshots and blobs are kept, from their writing on; stores of an earlier version keep them for ever. */
 const KEPT_MS = 30 * 24 * 3_600_000
 
+const CATALOG_PATIENCE_MS = 2_000
+
 /** What the bus reports; a pino logger fits. */
 export interface BusLogger {
   info(fields: object, message: string): void
@@ -103,7 +105,14 @@ export async function connectBus({
       sessions,
       directory: new NatsDirectory({ ...broker, bucket: directoryBucket }),
       snapshots: new NatsSnapshots({ ...broker, bucket: snapshotBucket, blobs }),
-      catalog: new NatsCatalog(catalogBucket, client, warn),
+      catalog: new NatsCatalog({
+        bucket: catalogBucket,
+        jetstream: client,
+        // Whoever puts or reads an entry tries again.
+        blobs: new NatsBlobs({ store, connection, inbox }, { patienceMs: CATALOG_PATIENCE_MS }),
+        isClosed: () => connection.isClosed(),
+        warn,
+      }),
       leases: new NatsLeases({ ...broker, id, bucket: leaseBucket }),
       blobs,
       mcpClients: new NatsMcpClients({ ...broker, bucket: clientBucket }),

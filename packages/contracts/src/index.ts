@@ -23,6 +23,7 @@ export {
   ModelEntry,
   ProviderEntry,
   ServerEntry,
+  ServerLists,
   ServerStats,
   SupervisorEntry,
 } from './mcp-server/catalog-entry.ts'

@@ -1,6 +1,6 @@
 import type { Catalog } from '@mcp-host/bus'
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
-import { catalogKey, ServerEntry } from '@mcp-host/contracts'
+import { BusError, catalogKey, ServerEntry } from '@mcp-host/contracts'
 import { type ServerConfig, type ServerSnapshot, ServerUnavailableError } from 'mcp-host'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CatalogPublisher, toEntry } from './publish-catalog.ts'
@@ -20,6 +20,8 @@ let put: ServerEntry[]
 let isAway: boolean
 /** Servers whose entries the broker does not take. */
 let refused: Set<string>
+/** Servers whose lists are too large to be stored. */
+let tooLarge: Set<string>
 let tries: number[]
 let removed: string[]
 /** What a put of the presence waits for. */
@@ -35,6 +37,7 @@ beforeEach(() => {
   put = []
   isAway = false
   refused = new Set()
+  tooLarge = new Set()
   tries = []
   removed = []
   hold = undefined
@@ -49,6 +52,10 @@ beforeEach(() => {
       if (each.kind === 'server' && refused.has(each.server)) {
         tries.push(Date.now())
         throw new Error('refused')
+      }
+      if (each.kind === 'server' && each.state === 'ready' && tooLarge.has(each.server)) {
+        tries.push(Date.now())
+        throw new BusError('invalid', `the lists of "${each.server}" are too large`)
       }
       if (each.kind === 'server') put.push(each)
       else await hold
@@ -178,19 +185,26 @@ test('an outage does not hold up the stop', async () => {
   await expect(publisher[Symbol.asyncDispose]()).resolves.toBeUndefined()
 })
 
-test('a server with too many tools for one message is shown with what to do, the others as they are', async () => {
+test('a server whose lists cannot be stored is shown with the reason, the others as they are', async () => {
   await publisher.start()
-  const inputSchema = { type: 'object' as const, description: 'é'.repeat(500_000) }
-  publisher.set({ ...entry('ready'), tools: [{ name: 'echo', inputSchema }] })
+  tooLarge.add('test')
+  publisher.set({ ...entry('ready'), tools: [{ name: 'echo', inputSchema: {} }], prompts: [] })
   publisher.set({ ...entry('ready'), server: 'other' as ServerName })
-  await vi.advanceTimersByTimeAsync(0)
-  expect(entries.get('server.test.us')).toMatchObject({
-    state: 'unavailable',
-    tools: [],
-    error: expect.stringMatching(/^its list of tools has 1000\d+ bytes, more than .* "allow"/),
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(entries.get('server.test.us')).toEqual({
+    ...entry('unavailable'),
+    error: 'the lists of "test" are too large',
   })
   expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
-  await vi.advanceTimersByTimeAsync(20_000)
+  expect([put.length, tries.length]).toEqual([2, 1])
+})
+
+test('entries are put again before their stored lists end', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(2_000)
+  vi.setSystemTime(Date.now() + 11 * 86_400_000)
+  await vi.advanceTimersByTimeAsync(4_000)
   expect(put).toHaveLength(2)
 })
 
@@ -229,25 +243,6 @@ test('a stop waits for the presence that is being told, and it goes with the res
   await stopped
   await vi.advanceTimersByTimeAsync(10_000)
   expect(entries.size).toBe(0)
-})
-
-test('where resources do not fit, the tools are there all the same', async () => {
-  await publisher.start()
-  const resources = Array.from({ length: 5_000 }, (_, index) => ({
-    uri: `mem://${index}`,
-    name: 'x'.repeat(200),
-  }))
-  const inputSchema = { type: 'object' as const }
-  const tools = [{ name: 'echo', inputSchema, 'x-new': 1 }]
-  publisher.set({ ...entry('ready'), tools, resources })
-  const outputSchema = { description: 'x'.repeat(1_000_000) }
-  const server = 'other' as ServerName
-  publisher.set({ ...entry('ready'), server, tools: [{ name: 'echo', inputSchema, outputSchema }] })
-  await vi.advanceTimersByTimeAsync(0)
-  expect(entries.get('server.test.us')).toMatchObject({ state: 'ready', tools })
-  expect(entries.get('server.test.us')).not.toHaveProperty('resources')
-  expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
-  expect(entries.get('server.other.us')).toHaveProperty('tools', [{ name: 'echo', inputSchema }])
 })
 
 test('an entry has each instance, with why it is not ready', () => {

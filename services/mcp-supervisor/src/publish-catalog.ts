@@ -1,6 +1,6 @@
 import type { Bus, CatalogView } from '@mcp-host/bus'
-import type { CatalogTool, ServerEntry, ServerStats } from '@mcp-host/contracts'
-import { catalogKey, ServerName } from '@mcp-host/contracts'
+import type { ServerEntry, ServerStats } from '@mcp-host/contracts'
+import { BusError, catalogKey, ServerName } from '@mcp-host/contracts'
 import type { InstanceSnapshot, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { brief } from './brief.ts'
 
@@ -13,8 +13,8 @@ const PRESENCE_MS = 2_000
 const RETRY_MS = 250
 /** How many looks an absent supervisor's entries outlast: it may only have lost the broker. */
 const LOOKS_BEFORE_REMOVAL = 3
-/** As JSON; the broker takes no message above 1 MiB. */
-const MAX_ENTRY_BYTES = 900 * 1024
+/** Entries are put again before their stored lists end, after 30 days. */
+const RENEW_MS = 10 * 24 * 3_600_000
 
 export interface CatalogPublisherDeps {
   readonly bus: Pick<Bus, 'id' | 'catalog'>
@@ -38,7 +38,7 @@ export class CatalogPublisher implements AsyncDisposable {
   readonly #deps: CatalogPublisherDeps
   readonly #startedAt = Date.now()
   readonly #wanted = new Map<ServerName, ServerEntry>()
-  readonly #stored = new Map<ServerName, ServerEntry>()
+  readonly #stored = new Map<ServerName, { readonly entry: ServerEntry; readonly at: number }>()
   readonly #absent = new Map<string, number>()
   readonly #forgetting = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | undefined
@@ -128,9 +128,10 @@ export class CatalogPublisher implements AsyncDisposable {
   async #lookOnce(): Promise<void> {
     clearTimeout(this.#timer)
     try {
-      // Where somebody removed it.
-      for (const entry of this.#stored.values()) {
-        if (!this.#deps.view.entries.has(catalogKey(entry))) this.#stored.delete(entry.server)
+      for (const { entry, at } of this.#stored.values()) {
+        // Where somebody removed it.
+        const isGone = !this.#deps.view.entries.has(catalogKey(entry))
+        if (isGone || at + RENEW_MS < Date.now()) this.#stored.delete(entry.server)
       }
       await this.tell()
       await this.#write()
@@ -180,11 +181,11 @@ export class CatalogPublisher implements AsyncDisposable {
     while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false
       const puts = Array.from(this.#wanted, async ([server, entry]) => {
-        if (this.#stored.get(server) === entry) return
-        await catalog.put(fitting(entry))
-        this.#stored.set(server, entry)
+        if (this.#stored.get(server)?.entry === entry) return
+        await this.#put(entry)
+        this.#stored.set(server, { entry, at: Date.now() })
       })
-      const removals = Array.from(this.#stored, async ([server, entry]) => {
+      const removals = Array.from(this.#stored, async ([server, { entry }]) => {
         if (this.#wanted.has(server)) return
         await catalog.remove(entry)
         this.#stored.delete(server)
@@ -193,6 +194,21 @@ export class CatalogPublisher implements AsyncDisposable {
       const ends = await Promise.allSettled([...puts, ...removals])
       const failed = ends.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
+    }
+  }
+
+  /** Lists that cannot be stored are told in their place: nothing goes missing in silence. */
+  async #put(entry: ServerEntry): Promise<void> {
+    const { catalog } = this.#deps.bus
+    try {
+      await catalog.put(entry)
+    } catch (cause) {
+      const { code, message: error } = BusError.from(cause)
+      if (code !== 'invalid' && code !== 'exhausted') throw cause
+      const { prompts: _, resources: __, resourceTemplates: ___, ...rest } = entry
+      await catalog.put({ ...rest, state: 'unavailable', error, tools: [] })
+      // There may be room again.
+      if (code === 'exhausted') throw cause
     }
   }
 
@@ -252,31 +268,6 @@ export function toEntry(
 
 function toInstance({ error, ...instance }: InstanceSnapshot) {
   return { ...instance, ...(error === undefined ? {} : { error: brief(error.message) }) }
-}
-
-/** The entry with as much of its lists as fits into one message; one that says why its tools do not. */
-export function fitting(entry: ServerEntry): ServerEntry {
-  const { resources: _, resourceTemplates: _templates, prompts: _prompts, ...tools } = entry
-  const smaller = [entry, tools, { ...tools, tools: tools.tools.map(inShort) }]
-  const fits = smaller.find((each) => sizeOf(each) <= MAX_ENTRY_BYTES)
-  if (fits !== undefined) return fits
-  const error = `its list of tools has ${sizeOf(tools)} bytes, more than the ${MAX_ENTRY_BYTES} that can be listed; allow fewer with "tools": { "allow": […] }`
-  return { ...tools, state: 'unavailable', error, tools: [] }
-}
-
-function sizeOf(entry: ServerEntry): number {
-  return Buffer.byteLength(JSON.stringify(entry))
-}
-
-/** What is needed to call it. */
-function inShort({ name, title, description, inputSchema, annotations }: CatalogTool): CatalogTool {
-  return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    inputSchema,
-    ...(annotations === undefined ? {} : { annotations }),
-  }
 }
 
 /** A process may have state, so it runs once; what runs elsewhere takes as many clients as there are. */

@@ -92,10 +92,24 @@ export const ServerEntry = z.object({
     })
     .partial()
     .optional(),
+  /** Where `ServerLists` are, when they are too large for a message. Filled in, and read, by the bus. */
+  stored: z
+    .object({ key: z.string(), bytes: z.number().int().nonnegative(), digest: z.string() })
+    .optional(),
   /** Filled in by the reader; of two entries the later written has the higher. */
   revision: z.number().int().optional(),
 })
 export type ServerEntry = z.infer<typeof ServerEntry>
+
+/** What a server says of itself, of any size. */
+export const ServerLists = ServerEntry.pick({
+  capabilities: true,
+  instructions: true,
+  tools: true,
+  prompts: true,
+  resources: true,
+  resourceTemplates: true,
+})
 
 /** What the calls of one server took at one supervisor, since that supervisor started. */
 export const ServerStats = z.object({

@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import { storeLists } from '@mcp-host/bus'
 import type { ServerEntry, ServerName } from '@mcp-host/contracts'
 import { readClientLists } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
@@ -88,6 +89,11 @@ test('the process is asked for its lists, as long as it is there', async () => {
     isOwn: true,
     tools: entry.tools,
   })
+  const tools = [{ name: 'x'.repeat(2_000_000), inputSchema: {} }]
+  answer = await storeLists(supervisor.blobs, { ...entry, tools })
+  expect(await lists.read('own', client)).toMatchObject({ tools })
+  const { key = '' } = answer.stored ?? {}
+  await eventually(async () => (await supervisor.blobs.find(key)) === undefined)
   answer = { ...entry, state: 'unavailable', error: 'too much', tools: [] }
   expect(await lists.read('own', client)).toBeUndefined()
   served[Symbol.dispose]()

@@ -1,5 +1,5 @@
 import type { Bus, CatalogView, McpClientView } from '@mcp-host/bus'
-import { Listeners } from '@mcp-host/bus'
+import { Listeners, readLists } from '@mcp-host/bus'
 import { newEnvelope, readClientLists } from '@mcp-host/contracts'
 import type { Offering } from './core/offer.ts'
 import type { OwnLists } from './core/own-mounts.ts'
@@ -9,7 +9,7 @@ import { toOffering } from './mounts.ts'
 const TIMEOUT_MS = 2_000
 
 export interface BusOwnListsDeps {
-  readonly bus: Pick<Bus, 'call'>
+  readonly bus: Pick<Bus, 'call' | 'blobs'>
   readonly clients: McpClientView
   readonly catalog: CatalogView
 }
@@ -47,10 +47,14 @@ export class BusOwnLists implements OwnLists, Disposable {
 
   async read(server: string, client: string): Promise<Offering | undefined> {
     const options = { envelope: newEnvelope('local'), timeoutMs: TIMEOUT_MS }
+    const { bus } = this.#deps
     try {
-      const entry = await this.#deps.bus.call(readClientLists, { server, client }, {}, options)
-      // What is too much for a message is none.
-      return entry.state === 'ready' ? toOffering(entry) : undefined
+      const entry = await bus.call(readClientLists, { server, client }, {}, options)
+      if (entry.state !== 'ready') return undefined
+      const whole = await readLists(bus.blobs, entry)
+      // It was stored for this answer; what cannot be removed ends by itself.
+      if (entry.stored !== undefined) bus.blobs.remove(entry.stored.key).catch(() => undefined)
+      return toOffering(whole)
     } catch {
       // It has ended, or the way to it is lost: whoever wants to know asks again.
       return undefined

@@ -10,7 +10,7 @@ let writes: number
 let isAway: boolean
 let warnings: number
 /** What a gateway is answered, while somebody answers. */
-let answer: (() => ServerEntry) | undefined
+let answer: (() => Promise<ServerEntry>) | undefined
 let lists: OwnLists
 
 beforeEach(() => {
@@ -27,7 +27,7 @@ afterEach(() => void vi.useRealTimers())
 function make(): OwnLists {
   const bus = {
     id: 'us',
-    serve(_: unknown, params: object, handler: () => ServerEntry) {
+    serve(_: unknown, params: object, handler: () => Promise<ServerEntry>) {
       expect(params).toEqual({ server: 'own', client: 'ann' })
       answer = handler
       return { [Symbol.dispose]: () => void (answer = undefined) }
@@ -69,7 +69,8 @@ const changed = (change: number): object => ({
   process: expect.any(String),
   change,
 })
-const names = (): string[] | undefined => answer?.().tools.map(({ name }) => name)
+const names = async (): Promise<string[] | undefined> =>
+  (await answer?.())?.tools.map(({ name }) => name)
 
 test('nothing is told while a process lists what it began with', async () => {
   await take(snapshot('starting'), snapshot('ready', 'a'), snapshot('ready', 'a'))
@@ -81,10 +82,10 @@ test('nothing is told while a process lists what it began with', async () => {
 test('every change is told from the first on, also one back, with what is listed now', async () => {
   await take(snapshot('ready', 'a'), snapshot('ready', 'a', 'b'))
   expect(record).toEqual({ logLevel: 'error', ownLists: { own: changed(1) } })
-  expect(names()).toEqual(['a', 'b'])
+  expect(await names()).toEqual(['a', 'b'])
   await take(snapshot('ready', 'a'))
   expect(record.ownLists).toEqual({ own: changed(2) })
-  expect(names()).toEqual(['a'])
+  expect(await names()).toEqual(['a'])
 })
 
 test.each(['unavailable', 'starting', 'stopping'] as const)(

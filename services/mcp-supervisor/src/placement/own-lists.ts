@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import { storeLists } from '@mcp-host/bus'
 import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { readClientLists } from '@mcp-host/contracts'
 import type { ServerSnapshot } from 'mcp-host'
@@ -7,7 +8,7 @@ import type { ServerSnapshot } from 'mcp-host'
 const RETRY_MS = 1_000
 
 export interface OwnListsDeps {
-  readonly bus: Pick<Bus, 'id' | 'serve' | 'mcpClients'>
+  readonly bus: Pick<Bus, 'id' | 'serve' | 'mcpClients' | 'blobs'>
   readonly warn: (error: unknown) => void
 }
 
@@ -65,10 +66,17 @@ export class OwnLists implements AsyncDisposable {
   }
 
   #serve(first: { readonly snapshot: ServerSnapshot }): Disposable {
+    const { bus, warn } = this.#deps
     const { server, client, toEntry } = this.#options
-    return this.#deps.bus.serve(readClientLists, { server, client }, () =>
-      toEntry((this.#latest ?? first).snapshot),
-    )
+    return bus.serve(readClientLists, { server, client }, async () => {
+      try {
+        // Whoever reads what is stored removes it.
+        return await storeLists(bus.blobs, toEntry((this.#latest ?? first).snapshot))
+      } catch (error) {
+        warn(error)
+        throw error
+      }
+    })
   }
 
   #tell(): void {

@@ -3,7 +3,7 @@ import type { RunToolRequest, ServerName, SessionId } from '@mcp-host/contracts'
 import { passRequest, runTool } from '@mcp-host/contracts'
 import type { ServerConfig, ServerRequestKind } from 'mcp-host'
 import { PassedRequests } from '../pass/passed-requests.ts'
-import { fitting, toEntry } from '../publish-catalog.ts'
+import { toEntry } from '../publish-catalog.ts'
 import type { ProcessClient } from './client-processes.ts'
 import { ClientProcesses } from './client-processes.ts'
 import { HostedServer } from './hosted-server.ts'
@@ -106,7 +106,7 @@ export class ProcessesOfSessions {
       {
         server: this.#name,
         client,
-        toEntry: (snapshot) => fitting(toEntry(bus.id, this.#config, snapshot)),
+        toEntry: (snapshot) => toEntry(bus.id, this.#config, snapshot),
       },
     )
   }
