@@ -110,7 +110,7 @@ describe('tools', () => {
         {
           calls: [
             { name: 'test__imagined', arguments: {} },
-            { name: 'test__slow', arguments: { text: 7 } },
+            { name: 'test__slow', arguments: { text: [7] } },
             { name: 'test__slow', arguments: '{"text": broken' },
           ],
         },
