@@ -1,0 +1,145 @@
+// The commands of the documents, as a reader would run them one after another beside one running host.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { eventually, runProgram, serverStates, testFolder } from '@mcp-host/testkit'
+import { freePort } from '@mcp-host/tools/host'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DocumentedCommand } from './documented-commands.ts'
+import { blocksOf, commandsOf } from './documented-commands.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** Commands that cannot run here. */
+const skipped: readonly (readonly [RegExp, string])[] = [
+  [/^npm start/, 'starts the host that the other commands use'],
+  [/^npm test/, 'runs this test'],
+  [/^npm run (?!.*--help)(fmt|generate|conformance|compat|coverage)/, 'belongs to development'],
+  [/^npx /, 'fetches a program from the registry'],
+  [/\/events /, 'follows a stream that does not end'],
+  [/\$SESSION/, 'needs the ids of a session of the reader'],
+]
+
+const cleanup = new AsyncDisposableStack()
+const smallestPicture =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+
+/** Looks like a fresh clone, and may be written to. */
+let clone: string
+let url: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  clone = cleanup.use(await testFolder()).path
+  await makeClone()
+  const port = String(await freePort())
+  url = `http://127.0.0.1:${port}`
+  env = {
+    PORT: port,
+    DATA_DIR: join(clone, '.data'),
+    MCP_JSON_PATH: join(clone, 'mcp.json'),
+    LLM_PROVIDER: 'demo',
+    DEMO_TOKENS_PER_SECOND: '0',
+    ENV_FILE: 'none',
+  }
+  const host = cleanup.use(await runProgram(['start'], env))
+  await host.says('Ctrl-C stops everything')
+})
+afterAll(() => cleanup.disposeAsync())
+
+async function makeClone(): Promise<void> {
+  const own = new Set(['.git', '.data', '.env', 'mcp.json'])
+  for (const name of await readdir(root)) {
+    if (!own.has(name)) await symlink(join(root, name), join(clone, name))
+  }
+  await cp(join(root, 'mcp.json'), join(clone, 'mcp.json'))
+  await writeFile(join(clone, 'cat.png'), Buffer.from(smallestPicture, 'base64'))
+}
+
+/** Runs the commands of a document in one shell. Resolves with the output of each. */
+async function runAll(commands: readonly DocumentedCommand[]): Promise<string[]> {
+  const script = [
+    'set -eo pipefail',
+    // An answer with an error status is a failure.
+    'curl() { command curl --fail-with-body --max-time 20 "$@"; }',
+    ...commands.map((command) => `printf '\\036'\n${atHost(command.text)}`),
+  ]
+  const shell = spawn('bash', ['-c', script.join('\n')], {
+    cwd: clone,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(shell, 'close')
+  const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr)])
+  await ended
+  const outputs = output.split('\u001E').slice(1)
+  if (shell.exitCode !== 0) {
+    throw new Error(`${commands[outputs.length - 1]?.text} failed:\n${outputs.at(-1)}\n${errors}`)
+  }
+  return outputs
+}
+
+const atHost = (command: string): string => command.replaceAll('http://127.0.0.1:3000', url)
+
+/** Without what differs from one run to the next. */
+function settled(output: string): string {
+  return output
+    .replaceAll(clone, '/home/me/mcp-host')
+    .replaceAll(/\d+/g, '0')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+async function checkDocument(path: string, skip = 0): Promise<void> {
+  const commands = commandsOf(await readFile(join(root, path), 'utf8'))
+    .slice(skip)
+    .filter(({ text: command }) => skipped.every(([pattern]) => !pattern.test(command)))
+  const outputs = await runAll(commands)
+  for (const [index, command] of commands.entries()) {
+    const output = settled(outputs[index] ?? '')
+    const missing = command.expected
+      .flatMap((line) => line.split('…'))
+      .filter((piece) => !output.includes(settled(piece)))
+    expect({ command: command.text, missing, output }).toEqual({
+      command: command.text,
+      missing: [],
+      output,
+    })
+  }
+}
+
+test('the guide to an own tool works as it is printed', async () => {
+  const guide = 'docs/your-own-tool.md'
+  const markdown = await readFile(join(root, guide), 'utf8')
+  const [copy] = commandsOf(markdown)
+  if (copy === undefined) throw new Error('the guide copies nothing')
+  await runAll([copy])
+  const config = blocksOf(markdown).find(({ language }) => language === 'json')
+  // JSON with comments, as the example's file is: its first entry makes room for another.
+  const mcpJson = await readFile(join(clone, 'mcp.json'), 'utf8')
+  const entry = /"servers": \{(.*)\}\s*\}\s*$/s.exec(config?.text ?? '')?.[1]?.trim()
+  await writeFile(
+    join(clone, 'mcp.json'),
+    mcpJson.replace('"servers": {', `"servers": { ${entry},`),
+  )
+  await eventually(
+    async () =>
+      (await serverStates(url)).some(
+        ({ server, state }) => server === 'my-server' && state === 'ready',
+      ),
+    { what: 'the server of the guide' },
+  )
+  await checkDocument(guide, 1)
+})
+
+test.each([
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/clients.md',
+  'docs/compat.md',
+  'docs/http.md',
+  'docs/mcp.md',
+  'docs/rest.md',
+])('the commands of %s work as they are printed', (path) => checkDocument(path))
