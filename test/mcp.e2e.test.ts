@@ -4,13 +4,17 @@ import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { Stack } from '@mcp-host/testkit'
 import { eventually, startStack } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
 const info = { name: 'test', version: '1.0.0' }
-const cacheable = join(import.meta.dirname, '../packages/testkit/fixtures/cacheable-server.ts')
+const fixture = (file: string, ...args: string[]) => ({
+  command: process.execPath,
+  args: [join(import.meta.dirname, '../packages/testkit/fixtures', file), ...args],
+})
 
 let stack: Stack
 let otherGateway: string
@@ -24,8 +28,13 @@ beforeAll(async () => {
       // Clients of the SDK refuse a whole list with such a schema in it.
       { name: 'large', inputSchema: {}, bytes: 3_000_000 },
     ],
-    servers: { other: {}, cacheable: { command: process.execPath, args: [cacheable] } },
-    toolCount: 2 * 5 + 1,
+    servers: {
+      other: {},
+      cacheable: fixture('cacheable-server.ts'),
+      left: fixture('linking-server.ts', 'left'),
+      right: fixture('linking-server.ts', 'right'),
+    },
+    toolCount: 2 * 5 + 3,
   })
   otherGateway = (await stack.add('gateway')).url
 })
@@ -76,7 +85,9 @@ describe.each<[string, Connect, unknown]>([
     await using client = await connect(`${stack.url}/mcp`)
     const names = ['echo', 'large', 'longer', 'short', 'slow']
     const all = ['other', 'test'].flatMap((server) => names.map((name) => `${server}__${name}`))
-    expect((await client.tools()).toSorted()).toEqual(['cacheable__say', ...all])
+    expect((await client.tools()).toSorted()).toEqual(
+      ['cacheable__say', 'left__link', ...all, 'right__link'].toSorted(),
+    )
     expect(await client.call('test__echo', 'hi')).toBe('{"text":"hi"}')
   })
 
@@ -98,6 +109,79 @@ describe.each<[string, Connect, unknown]>([
   test('gets a result that is larger than a message of the bus', async () => {
     await using client = await connect(`${stack.url}/mcp`)
     expect((await client.call('test__large', 'hi')).length).toBe(3_000_000)
+  })
+})
+
+describe('resources of two servers that call them the same', () => {
+  interface Reader extends AsyncDisposable {
+    readonly client: OldClient
+    readonly read: (uri: string) => Promise<string>
+  }
+
+  async function open(url: string): Promise<Reader> {
+    const client = new OldClient(info)
+    await client.connect(new OldTransport(new URL(`${url}/mcp`)))
+    return {
+      client,
+      async read(uri) {
+        const { contents } = await client.readResource({ uri })
+        return contents.map((each) => ('text' in each ? each.text : '')).join('')
+      },
+      [Symbol.asyncDispose]: () => client.close(),
+    }
+  }
+
+  /** The URIs that a tool answers with. */
+  async function linksOf({ client }: Reader, name: string): Promise<string[]> {
+    const { content } = (await client.callTool({ name })) as {
+      content: { uri?: string; resource?: { uri: string } }[]
+    }
+    return content.map(({ uri, resource }) => uri ?? resource?.uri ?? '')
+  }
+
+  test('are read where a link came from, also at another gateway', async () => {
+    await using one = await open(stack.url)
+    await using other = await open(otherGateway)
+    const { resources } = await one.client.listResources()
+    const [unlisted = '', listed = ''] = await linksOf(one, 'right__link')
+    expect(await other.read(unlisted)).toBe('right has note://unlisted')
+    expect(await other.read(listed)).toBe('right has item://listed')
+    expect(resources.map(({ uri }) => uri)).toContain(listed)
+    expect(await one.read('note://of-right')).toBe('right has note://of-right')
+    await expect(one.read('note://of-nobody')).rejects.toMatchObject({ code: -32_002 })
+  })
+
+  test('are read by templates, and as pages of apps, of the server that is meant', async () => {
+    await using one = await open(stack.url)
+    const { resourceTemplates } = await one.client.listResourceTemplates()
+    const read = resourceTemplates.map(({ uriTemplate }) =>
+      one.read(uriTemplate.replace('{id}', 'a%2Fb')),
+    )
+    expect(await Promise.all(read)).toEqual(['left has item://a%2Fb', 'right has item://a%2Fb'])
+    const { tools } = await one.client.listTools()
+    const pages = tools.flatMap(({ _meta: meta }) => {
+      const { ui } = (meta ?? {}) as { ui?: { resourceUri: string } }
+      return ui === undefined ? [] : [ui.resourceUri]
+    })
+    // Hosts of apps take no other scheme.
+    expect(pages.every((uri) => uri.startsWith('ui://'))).toBe(true)
+    const texts = await Promise.all(pages.map((uri) => one.read(uri)))
+    expect(texts).toEqual(['left has ui://page', 'right has ui://page'])
+  })
+
+  test('are told to be changed under the name by which the client has asked', async () => {
+    await using one = await open(stack.url)
+    const updated: string[] = []
+    one.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      updated.push(params.uri)
+    })
+    const [uri = ''] = await linksOf(one, 'left__link')
+    await one.client.subscribeResource({ uri })
+    await eventually(async () => {
+      await linksOf(one, 'left__link')
+      return updated.length > 0
+    })
+    expect(new Set(updated)).toEqual(new Set([uri]))
   })
 })
 

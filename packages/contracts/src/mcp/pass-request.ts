@@ -23,6 +23,8 @@ export const PassHead = z.object({
 export type PassHead = z.infer<typeof PassHead>
 
 const number = z.number().int().positive().optional()
+/** Whether the result points to resources of the server: only then it must be looked into. */
+const hasLinks = z.boolean().optional()
 
 /**
  * What comes back with a body: `result` with the server's result; `error` with a JSON-RPC error object;
@@ -37,6 +39,7 @@ export const PassReply = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('result'),
     number,
+    hasLinks,
     /** It says what is wrong with the arguments: the server was not asked. */
     isRefused: z.boolean().optional(),
   }),
@@ -45,6 +48,7 @@ export const PassReply = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('stored'),
     number,
+    hasLinks,
     key: z.string(),
     bytes: z.number().int().nonnegative(),
   }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { findResource, type ResourceLists } from './find-resource.ts'
+import { findResource, qualifyTemplate, qualifyUri, type ResourceLists } from './find-resource.ts'
 
 const lists = (
   name: string,
@@ -75,4 +75,32 @@ test('the form with the name of a server means that server alone', () => {
 test('that form with the name of no server is a URI like any other', () => {
   const servers = [lists('a', ['mcp://other/x'])]
   expect(findResource('mcp://other/x', servers)).toEqual([{ server: 'a', uri: 'mcp://other/x' }])
+})
+
+test.each(['x://1?q=ü', 'ui://page/1', 'mcp://b/x', 'ui://b/ui%3A%2F%2Fx'])(
+  'the URI %s, qualified, leads back to its server',
+  (uri) => {
+    const servers = [lists('a', [uri]), lists('b', [uri])]
+    expect(findResource(qualifyUri('b', uri), servers)).toEqual([{ server: 'b', uri }])
+  },
+)
+
+test('a page of an app keeps its scheme when it is qualified', () => {
+  expect(qualifyUri('a', 'ui://page')).toBe('ui://a/ui%3A%2F%2Fpage')
+  const servers = [lists('a', ['ui://a/b']), lists('b', [])]
+  expect(findResource('ui://a/b', servers)).toEqual([{ server: 'a', uri: 'ui://a/b' }])
+})
+
+test.each([
+  ['x://{id}/b', 'x://a%2Fb%20c/b'],
+  ['ui://{page}', 'ui://a%2Fb'],
+])('what is made of the qualified template %s is what its server expects', (template, made) => {
+  const servers = [lists('a', [], [template]), lists('b', [], [template])]
+  const expanded = qualifyTemplate('b', template).replace(/\{\w+\}/, made.split('/')[2] ?? '')
+  expect(findResource(expanded, servers)).toEqual([{ server: 'b', uri: made }])
+})
+
+test('a server that lists nothing may have a URI when it says that it has resources', () => {
+  const servers = [{ ...lists('a', []), hasResources: true }, lists('b', [])]
+  expect(findResource('x:', servers)).toEqual([{ server: 'a', uri: 'x:' }])
 })

@@ -1,5 +1,11 @@
 export { isAllowed } from '../inventory/tool-filter.ts'
-export { findResource, type ResourceIdentity, type ResourceLists } from './find-resource.ts'
+export {
+  findResource,
+  qualifyTemplate,
+  qualifyUri,
+  type ResourceIdentity,
+  type ResourceLists,
+} from './find-resource.ts'
 export {
   encodeHeader,
   headersFor,

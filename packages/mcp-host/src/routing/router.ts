@@ -1,7 +1,7 @@
 import { ValidationError } from '../errors/validation-error.ts'
 import type { RequestOptions } from '../requests/options.ts'
 import type { MemberServer } from '../server/member.ts'
-import { findResource, type ResourceIdentity } from './find-resource.ts'
+import { findResource, qualifyUri, type ResourceIdentity } from './find-resource.ts'
 import { type Named, NameTable, type PromptIdentity, type ToolIdentity } from './name-table.ts'
 
 /** From what callers name to the server that has it. Throws `ValidationError` for what none has. */
@@ -60,7 +60,7 @@ export class Router {
     }
     if (others.length === 0) return found
     const names = [found, ...others].map(({ server }) => `"${server}"`).join(', ')
-    const example = `mcp://${found.server}/${encodeURIComponent(resource)}`
+    const example = qualifyUri(found.server, resource)
     const message = `the resource "${resource}" may be meant of ${names}: ask for one, as ${example}`
     throw new ValidationError(message, [], { requestId })
   }

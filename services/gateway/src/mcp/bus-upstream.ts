@@ -147,14 +147,15 @@ export class BusUpstream implements Upstream {
   #passed(call: PassedCall, { head, body }: Frame<PassReply>): Passed | Promise<Passed> {
     if (head.type === 'moved') throw MOVED
     if (head.type === 'error') return { type: 'error', json: body, code: head.code }
-    if (head.type === 'stored') return this.#stored(call, head.key)
+    const hasLinks = 'hasLinks' in head && head.hasLinks === true
+    if (head.type === 'stored') return this.#stored(call, head.key, hasLinks)
     const isRefused = head.type === 'result' && head.isRefused === true
-    return isRefused ? { type: 'result', json: body, isRefused } : { type: 'result', json: body }
+    return { type: 'result', json: body, hasLinks, isRefused }
   }
 
-  async #stored(call: PassedCall, key: string): Promise<Passed> {
+  async #stored(call: PassedCall, key: string, hasLinks: boolean): Promise<Passed> {
     try {
-      return { type: 'result', json: await this.#bus.blobs.get(key) }
+      return { type: 'result', json: await this.#bus.blobs.get(key), hasLinks }
     } catch (error) {
       const why = `its result cannot be read: ${BusError.from(error).message}`
       throw unknownOutcome(call.server, why)

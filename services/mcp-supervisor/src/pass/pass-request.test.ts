@@ -337,3 +337,20 @@ test('the text of a tool stands for a wrapped result as well', async () => {
   const passed = json(await pass('tools/call', { name: 't' }, { server: 'modern' }))
   expect(passed).toEqual({ content, structuredContent: { result: [1] } })
 })
+
+const resource = { uri: 'x://y' }
+test.each<[string, object, boolean]>([
+  ['tools/call', { content: [{ type: 'text' }, { type: 'resource_link', ...resource }] }, true],
+  ['tools/call', { content: [{ type: 'resource', resource }] }, true],
+  ['tools/call', { content: [], _meta: { ui: { resourceUri: 'ui://x' } } }, true],
+  ['tools/call', { content: [], _meta: { 'ui/resourceUri': 'ui://x' } }, true],
+  ['prompts/get', { messages: [{ content: { type: 'resource', resource } }] }, true],
+  ['tools/call', { content: [{ type: 'text', text: 'resource_link' }], _meta: {} }, false],
+  ['resources/read', { contents: [resource] }, false],
+])('a result of %s like %j says that it has links: %s', async (method, result, isSaid) => {
+  answer = () => result
+  expect((await pass(method, {})).head).toEqual({
+    type: 'result',
+    ...(isSaid ? { hasLinks: true } : {}),
+  })
+})

@@ -11,6 +11,7 @@ import { ClientRefusal } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
 import { isObject, metaFor, resultFor, withLegacyOutput } from './eras.ts'
 import type { RpcFailure } from './rpc-failure.ts'
+import { hasLinks } from './result-links.ts'
 import { toRpcFailure } from './rpc-failure.ts'
 
 /** A server that asks for input this often in one request does not come to an end. */
@@ -130,20 +131,22 @@ async function answers(
 /** The answer, by way of the object store when it is too large for a message. */
 function toAnswer(deps: PassRequestDeps, result: object): Answer | Promise<Answer> {
   const body = encodeResult(result)
+  const links = hasLinks(result) ? { hasLinks: true } : {}
   const isSmall = body instanceof Uint8Array && body.length <= MAX_INLINE_BYTES
-  return isSmall ? { head: { type: 'result' }, body } : toStored(deps, body)
+  return isSmall ? { head: { type: 'result', ...links }, body } : toStored(deps, body, links)
 }
 
 async function toStored(
   { bus }: PassRequestDeps,
   encoded: Uint8Array | Promise<Uint8Array>,
+  links: { readonly hasLinks?: boolean },
 ): Promise<Answer> {
   const body = await encoded
-  if (body.length <= MAX_INLINE_BYTES) return { head: { type: 'result' }, body }
+  if (body.length <= MAX_INLINE_BYTES) return { head: { type: 'result', ...links }, body }
   if (body.length > MAX_RESULT_BYTES) {
     const message = `the result has ${body.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
     throw new BusError('exhausted', message)
   }
   const { key, bytes } = await bus.blobs.put(body)
-  return { head: { type: 'stored', key, bytes }, body: '' }
+  return { head: { type: 'stored', key, bytes, ...links }, body: '' }
 }

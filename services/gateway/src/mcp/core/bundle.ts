@@ -74,7 +74,13 @@ function partOf(offering: Offering, wanted: BundledServer): Offering {
       return [description === undefined ? tool : { ...tool, description }]
     }),
     ...(prompts ? {} : { prompts: [] }),
-    ...(resources ? {} : { resources: [], resourceTemplates: [] }),
+    ...(resources
+      ? {}
+      : {
+          resources: [],
+          resourceTemplates: [],
+          capabilities: { ...offering.capabilities, resources: undefined },
+        }),
     // What is not listed makes no list older.
     caching: {
       ...offering.caching,

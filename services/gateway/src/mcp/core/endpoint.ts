@@ -16,6 +16,7 @@ import { ownAnswer } from './own-answers.ts'
 import type { OwnMounts } from './own-mounts.ts'
 import type { Passage } from './passage.ts'
 import { passageOf } from './passage.ts'
+import { passOn, withLinks } from './pass-on.ts'
 import { checkParameters } from './parameter-headers.ts'
 import { RequestStream } from './request-stream.ts'
 import type { Params, RpcId } from './rpc.ts'
@@ -236,7 +237,12 @@ export class McpEndpoint {
   }
 
   /** The rest of the stream of a request, to which a client comes back. */
-  #resume(last: LastEvent, { header }: McpExchange, session: ClientSession): McpReply {
+  #resume(
+    last: LastEvent,
+    { header }: McpExchange,
+    { offer }: Mount,
+    session: ClientSession,
+  ): McpReply {
     const { kept, request: id, number: after } = last
     if (after === 'end') {
       const message = 'Last-Event-ID: is of the last event, nothing comes after it'
@@ -258,7 +264,7 @@ export class McpEndpoint {
     upstream
       .resume(kept, { client: session.id, after, signal, listener: stream })
       .then(
-        (passed) => stream.end(toMessage(id, passed)),
+        (passed) => stream.end(toMessage(id, withLinks(passed, offer, kept.server))),
         (error: unknown) =>
           error === MOVED ? stream.stop() : stream.end(failure(id, toFault(error))),
       )
@@ -311,7 +317,7 @@ export class McpEndpoint {
   }
 
   #pass(
-    { place, params, isReadOnly, isOutputWrapped }: Passage,
+    passage: Passage,
     { method, era }: RpcRequest,
     exchange: McpExchange,
     offer: Offer,
@@ -324,14 +330,10 @@ export class McpEndpoint {
   ): Promise<Passed> {
     // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
     const mayLeave = era === 'modern' || exchange.message !== undefined
-    return this.#deps.upstream.pass(place.server, {
+    return passOn({ upstream: this.#deps.upstream, offer }, passage, {
       method,
-      params,
       era,
-      isReadOnly,
-      isOutputWrapped,
       traceparent: exchange.header('traceparent'),
-      isOwn: offer.isOwn(place.server),
       client,
       signal: signal ?? (mayLeave ? exchange.signal : undefined),
       listener,
@@ -358,7 +360,7 @@ export class McpEndpoint {
     const session = this.#session(exchange.header)
     if (session === undefined) throw notAllowed()
     const last = readEventId(exchange.header('last-event-id')?.trim() ?? '')
-    if (last !== undefined) return this.#resume(last, exchange, session)
+    if (last !== undefined) return this.#resume(last, exchange, mount, session)
     return streamed(sessionStream(this.#deps, exchange, mount, session))
   }
 

@@ -43,7 +43,7 @@ export class Feed implements Disposable {
     const { upstream, client, send, mount } = this.#options
     this.#uris = uris
     const places = uris.flatMap((uri) => {
-      const [place, ...others] = mount.offer.resource(uri)
+      const [place, ...others] = mount.offer.resourceNames.find(uri)
       return place === undefined || others.length > 0 ? [] : [{ ...place, uri }]
     })
     const wanted = JSON.stringify(places)
@@ -57,9 +57,11 @@ export class Feed implements Disposable {
         uris: each.map(({ name }) => name),
         ...(isOwn && client !== undefined ? { client } : {}),
         onUpdated(name) {
-          const uri = each.find((place) => place.name === name)?.uri
           const method = 'notifications/resources/updated'
-          if (uri !== undefined) send({ method, params: { uri } })
+          // As the client has called it, in one way or several.
+          for (const place of each) {
+            if (place.name === name) send({ method, params: { uri: place.uri } })
+          }
         },
       })
     })

@@ -1,10 +1,12 @@
-import type { ParameterHeader, ResourceLists } from 'mcp-host/routing'
-import { findResource, parameterHeaders } from 'mcp-host/routing'
+import type { ParameterHeader } from 'mcp-host/routing'
+import { parameterHeaders } from 'mcp-host/routing'
 import type { Caching, ServerCaching } from './list-caching.ts'
 import { cachingsOf, together } from './list-caching.ts'
 import { needsWrapping, withLegacyOutput } from './legacy-output.ts'
 import { ListPages } from './list-pages.ts'
 import type { Params } from './rpc.ts'
+import { ResourceNames } from './resource-names.ts'
+import { withPageNamed } from './result-links.ts'
 import { isObject } from './rpc.ts'
 import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
 import type { Era } from './versions.ts'
@@ -52,7 +54,6 @@ export class Offer {
   readonly #prompts = new Map<string, Place>()
   readonly #lists: Readonly<Record<ListName, readonly Params[]>>
   readonly #cachings = new Map<ListName, readonly ServerCaching[]>()
-  #resources: readonly ResourceLists[] | undefined
   /** Pages as JSON: they are asked for far more often than they change. */
   readonly #pages = new Map<ListName | 'legacyTools', ListPages>()
   readonly #headers = new Map<string, readonly ParameterHeader[]>()
@@ -60,6 +61,7 @@ export class Offer {
   readonly #own: ReadonlySet<string>
   readonly #readOnly: ReadonlySet<string>
   readonly #wrapped: ReadonlySet<string>
+  readonly resourceNames: ResourceNames
   readonly instructions: string | undefined
   /** Where tools are not listed. */
   readonly toolSearch: ToolSearch | undefined
@@ -76,6 +78,7 @@ export class Offer {
     this.#remake =
       options.remake ?? ((replace) => new Offer(offerings.map(replace), nameOf, options))
     this.instructions = instructions
+    this.resourceNames = new ResourceNames(offerings)
     this.#own = new Set(offerings.flatMap(({ server, isOwn }) => (isOwn === true ? [server] : [])))
     const named = (list: 'tools' | 'prompts', places: Map<string, Place>): Named[] =>
       offerings.flatMap(({ server, [list]: items }) =>
@@ -88,11 +91,10 @@ export class Offer {
           return [{ ...item, name }]
         }),
       )
-    const uris = Map.groupBy(
-      offerings.flatMap(({ resources }) => resources),
-      ({ uri }) => uri,
-    )
-    const tools = named('tools', this.#tools)
+    const tools = named('tools', this.#tools).map((tool) => {
+      const { server = '' } = this.#tools.get(tool.name) ?? {}
+      return withPageNamed(tool, (uri) => this.resourceNames.nameOf(server, uri))
+    })
     this.#readOnly = new Set(tools.filter(saysReadOnly).map(({ name }) => name))
     // What is not listed is not known to be wrapped.
     this.#wrapped = new Set(toolSearch ? [] : tools.filter(needsWrapping).map(({ name }) => name))
@@ -101,13 +103,17 @@ export class Offer {
       tools: toolSearch ? SEARCH_DEFINITIONS : tools,
       prompts: named('prompts', this.#prompts),
       resources: offerings.flatMap(({ server, resources }) =>
-        resources.map((resource) => {
-          const { uri } = resource
-          const isShared = (uris.get(uri)?.length ?? 0) > 1
-          return isShared ? { ...resource, uri: qualified(server, uri) } : resource
+        resources.map((each) => {
+          const uri = this.resourceNames.nameOf(server, each.uri)
+          return uri === each.uri ? each : { ...each, uri }
         }),
       ),
-      resourceTemplates: offerings.flatMap(({ resourceTemplates }) => resourceTemplates),
+      resourceTemplates: offerings.flatMap(({ server, resourceTemplates }) =>
+        resourceTemplates.map((each) => {
+          const uriTemplate = this.resourceNames.templateNameOf(server, each.uriTemplate)
+          return uriTemplate === each.uriTemplate ? each : { ...each, uriTemplate }
+        }),
+      ),
     }
   }
 
@@ -146,26 +152,6 @@ export class Offer {
 
   prompt(name: string): Place | undefined {
     return this.#prompts.get(name)
-  }
-
-  /** The servers that may have a resource: more than one when its URI does not say which. */
-  resource(uri: string): readonly Place[] {
-    this.#resources ??= this.offerings.map(({ server, resources, resourceTemplates }) => ({
-      name: server,
-      resources: new Map(resources.map((each) => [each.uri, each])),
-      resourceTemplates: new Map(resourceTemplates.map((each) => [each.uriTemplate, each])),
-    }))
-    return findResource(uri, this.#resources).map((found) => ({
-      server: found.server,
-      name: found.uri,
-    }))
-  }
-
-  /** The servers of a template. */
-  template(uriTemplate: string): readonly Place[] {
-    return this.offerings
-      .filter((each) => each.resourceTemplates.some((one) => one.uriTemplate === uriTemplate))
-      .map(({ server }) => ({ server, name: uriTemplate }))
   }
 
   /** Whether each client has a process of the server for itself. */
@@ -211,9 +197,4 @@ export class Offer {
 
 function saysReadOnly({ annotations }: Named): boolean {
   return isObject(annotations) && annotations['readOnlyHint'] === true
-}
-
-/** The form of a URI that names its server as well. */
-function qualified(server: string, uri: string): string {
-  return `mcp://${server}/${encodeURIComponent(uri)}`
 }

@@ -1,4 +1,5 @@
 import type { RpcRequest } from './classify.ts'
+import { qualifyUri } from 'mcp-host/routing'
 import type { Offer, Place } from './offer.ts'
 import type { Params } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
@@ -8,6 +9,8 @@ import { CALL_TOOL, SEARCH_TOOLS } from './tool-search.ts'
 export interface Passage {
   readonly place: Place
   readonly params: Params
+  /** Further servers that may have the resource: to be asked one after another. */
+  readonly others?: readonly Place[]
   /** Whether it changes nothing at the server. */
   readonly isReadOnly: boolean
   /** Whether a caller of the older protocol knows its output as `{ result: … }`. */
@@ -20,7 +23,7 @@ export function resourceOf(
   offer: Offer,
 ): Place {
   const uri = stringOf(params, 'uri')
-  return onlyOne(offer.resource(uri), uri, era)
+  return onlyOne(offer.resourceNames.find(uri), uri, era)
 }
 
 /** To which server a request goes, with what; `undefined`: it is for us. Throws `RpcFault`. */
@@ -46,8 +49,12 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
       return { place, params: { ...params, name: place.name }, isReadOnly: true }
     }
     case 'resources/read': {
-      const place = resourceOf({ params, era }, offer)
-      return { place, params: { ...params, uri: place.name }, isReadOnly: true }
+      const uri = stringOf(params, 'uri')
+      const [place, ...others] = offer.resourceNames.find(uri)
+      if (place === undefined) throw noResource(uri, era)
+      // One of several that list it is not as good as the other.
+      if (offer.resourceNames.isListed(uri)) onlyOne([place, ...others], uri, era)
+      return { place, others, params: { ...params, uri: place.name }, isReadOnly: true }
     }
     case 'completion/complete':
       return completionOf(params, offer, era)
@@ -80,23 +87,26 @@ function completionOf(params: Params, offer: Offer, era: RpcRequest['era']): Pas
   }
   if (ref['type'] !== 'ref/resource') throw unknown('ref.type: must be ref/prompt or ref/resource')
   const uri = stringOf(ref, 'uri')
-  const [template, ...others] = offer.template(uri)
+  const [template, ...others] = offer.resourceNames.findTemplate(uri)
   const place =
     template !== undefined && others.length === 0
       ? template
-      : onlyOne(offer.resource(uri), uri, era)
+      : onlyOne(offer.resourceNames.find(uri), uri, era)
   return { place, params: { ...params, ref: { ...ref, uri: place.name } }, isReadOnly: true }
 }
 
 function onlyOne([place, ...others]: readonly Place[], uri: string, era: RpcRequest['era']): Place {
-  if (place === undefined) {
-    const code = era === 'legacy' ? RpcCode.resourceNotFound : RpcCode.invalidParams
-    throw new RpcFault(code, `there is no resource "${uri}"`, { data: { uri } })
-  }
+  if (place === undefined) throw noResource(uri, era)
   if (others.length === 0) return place
   const names = [place, ...others].map(({ server }) => server).join(', ')
-  const example = `mcp://${place.server}/${encodeURIComponent(uri)}`
+  const example = qualifyUri(place.server, uri)
   throw unknown(`the resource "${uri}" may be meant of ${names}: ask for one, as ${example}`)
+}
+
+/** Nobody has a resource. */
+export function noResource(uri: string, era: RpcRequest['era']): RpcFault {
+  const code = era === 'legacy' ? RpcCode.resourceNotFound : RpcCode.invalidParams
+  return new RpcFault(code, `there is no resource "${uri}"`, { data: { uri } })
 }
 
 function unknown(message: string): RpcFault {

@@ -61,6 +61,8 @@ export interface Passed {
   readonly json: Uint8Array
   /** Of the error. */
   readonly code?: number | undefined
+  /** Of a result: it points to resources of its server. */
+  readonly hasLinks?: boolean
   /** Of a result: it says what is wrong with the arguments, which the server never saw. */
   readonly isRefused?: boolean
 }

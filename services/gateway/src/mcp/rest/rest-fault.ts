@@ -117,6 +117,9 @@ export function refused(server: string, result: { content: { text: string }[] })
 /** The fault of a request that got no answer. */
 export function unanswered(asked: Asked, fault: RpcFault): RestFault | BusError {
   const { code, message } = fault
+  // Of several servers none has it.
+  if (code === RpcCode.resourceNotFound)
+    return new RestFault(404, `uri: ${message}`, { field: 'uri' })
   if (code === RpcCode.internal) return new BusError('internal', message, { cause: fault })
   return failed(asked, fault)
 }

@@ -229,7 +229,6 @@ describe('what is not there', () => {
   test.each<[string, object, string, string]>([
     ['tools/call', { name: 'a__nope' }, 'name', 'there is no tool "a__nope"; POST /mcp/tools/list'],
     ['prompts/get', { name: 'b__x' }, 'name', 'there is no prompt "b__x"; POST /mcp/prompts/list'],
-    ['resources/read', { uri: 'x://y' }, 'uri', 'ask for one, as mcp://a/x%3A%2F%2Fy; POST /mcp/'],
     ['resources/read', { uri: 'mcp://a/%' }, 'uri', 'is no resource "mcp://a/%"; POST /mcp/'],
   ])('is told by %s with 404 and where to look', async (path, body, field, words) => {
     const response = await post(path, body)
@@ -238,6 +237,17 @@ describe('what is not there', () => {
       { code: 'not-found', field, message: expect.stringContaining(words) },
     ])
     expect(asked).toEqual([])
+  })
+
+  test('is asked of all servers that may have it before it is told with 404', async () => {
+    const code = -32_002
+    answer = () => ({ ...error({ code, message: 'no such resource' }), code })
+    const response = await post('resources/read', { uri: 'x://y' })
+    expect([response.statusCode, response.json().error]).toEqual([
+      404,
+      { code: 'not-found', field: 'uri', message: 'uri: there is no resource "x://y"' },
+    ])
+    expect(asked.map(({ server }) => server)).toEqual(['a', 'b'])
   })
 
   test('may only be so because its server is not ready: 503', async () => {

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import type { Api } from '../../http/api.ts'
 import { jsonAnswer } from '../../http/api.ts'
 import type { ListName } from '../core/offer.ts'
-import type { Passage } from '../core/passage.ts'
+import { passOn } from '../core/pass-on.ts'
 import { RpcFault } from '../core/rpc.ts'
 import type { Upstream } from '../core/upstream.ts'
 import { MAX_REQUEST_BYTES } from '../core/limits.ts'
@@ -142,22 +142,16 @@ async function pass(
   try {
     checkSize(request)
     const views = (): ReturnType<typeof viewServers> => viewServers(catalog.entries.values())
-    const { place, params, isReadOnly, isOutputWrapped }: Passage = findPassage(
-      request,
-      offer,
-      views,
-    )
-    const { server } = place
-    const isOwn = offer.isOwn(server)
+    const passage = findPassage(request, offer, views)
+    const { server } = passage.place
     const { traceparent } = reply.request.headers
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
-    const about = { isReadOnly, isOutputWrapped, ...trace, ...(isOwn ? { isOwn } : {}) }
     const passed = await untilLeft(reply, { passing, timeoutMs }, (signal) =>
-      upstream
-        .pass(server, { method, params, era: 'legacy', signal, ...about })
-        .catch((error: unknown) => {
+      passOn({ upstream, offer }, passage, { method, era: 'legacy', signal, ...trace }).catch(
+        (error: unknown) => {
           throw error instanceof RpcFault ? unanswered({ method, server }, error) : error
-        }),
+        },
+      ),
     )
     if (passed.isRefused === true) throw refused(server, JSON.parse(text.decode(passed.json)))
     if (passed.type === 'result') return sendJson(reply, Buffer.from(passed.json))

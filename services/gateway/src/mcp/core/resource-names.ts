@@ -1,0 +1,57 @@
+import type { ResourceLists } from 'mcp-host/routing'
+import { findResource, qualifyTemplate, qualifyUri } from 'mcp-host/routing'
+import type { Offering, Place } from './offer.ts'
+
+/** Clients open these without us. */
+const WEB = /^https?:/i
+
+/** What the resources of some servers are called here: where a URI does not say whose it is, it names the server, too. */
+export class ResourceNames {
+  readonly #servers: readonly ResourceLists[]
+
+  constructor(offerings: readonly Offering[]) {
+    this.#servers = offerings.map(({ server, capabilities, resources, resourceTemplates }) => ({
+      name: server,
+      resources: new Map(resources.map((each) => [each.uri, each])),
+      resourceTemplates: new Map(resourceTemplates.map((each) => [each.uriTemplate, each])),
+      hasResources: capabilities?.['resources'] !== undefined,
+    }))
+  }
+
+  /** The servers that may have a resource: more than one when its URI does not say which. */
+  find(uri: string): readonly Place[] {
+    return findResource(uri, this.#servers).map((found) => ({
+      server: found.server,
+      name: found.uri,
+    }))
+  }
+
+  /** Whether servers list a resource by its own URI. */
+  isListed(uri: string): boolean {
+    return this.#servers.some(({ resources }) => resources.has(uri))
+  }
+
+  /** The servers of a template. */
+  findTemplate(uriTemplate: string): readonly Place[] {
+    const having = ({ server, name }: Place): boolean =>
+      this.#servers.some((each) => each.name === server && each.resourceTemplates.has(name))
+    const named = this.#servers.map(({ name: server }) => ({ server, name: uriTemplate }))
+    const found = named.filter(having)
+    return found.length > 0 ? found : this.find(uriTemplate).filter(having)
+  }
+
+  /** What a resource of a server is called here, in lists and wherever the server points to it. */
+  nameOf(server: string, uri: string): string {
+    if (this.#servers.length === 1) return uri
+    const [found, ...others] = this.find(uri)
+    const isClear = others.length === 0 && found?.server === server && found.name === uri
+    if (isClear || (WEB.test(uri) && !this.isListed(uri))) return uri
+    return qualifyUri(server, uri)
+  }
+
+  /** What a template of a server is called here. */
+  templateNameOf(server: string, uriTemplate: string): string {
+    const isShared = this.findTemplate(uriTemplate).length > 1
+    return isShared ? qualifyTemplate(server, uriTemplate) : uriTemplate
+  }
+}
