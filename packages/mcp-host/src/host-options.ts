@@ -20,6 +20,11 @@ export interface MCPHostOptions {
   readonly startPolicy?: StartPolicy
   /** From a server's launch to its first lists, in milliseconds; default 30,000. */
   readonly startTimeoutMs?: number
+  /**
+   * The same until a server that is started by `npx`, `uvx` or their like was ready once, since they may have to
+   * fetch it; default 180,000. A server's own `startTimeoutMs` takes its place.
+   */
+  readonly installTimeoutMs?: number
   /** How often a failed start is tried again, after 1 s, 2 s, … at most 30 s; default 3. */
   readonly startRetries?: number
   /** How long a server may be silent about a request, in milliseconds; default 60,000. */
@@ -79,6 +84,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     logger: silentLogger,
     startPolicy: 'all-or-nothing',
     startTimeoutMs: 30_000,
+    installTimeoutMs: 180_000,
     startRetries: 3,
     defaultToolTimeoutMs: 60_000,
     maxToolTimeoutMs: 600_000,
@@ -93,6 +99,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
 
 const LIMITS = [
   ['startTimeoutMs', 1],
+  ['installTimeoutMs', 1],
   ['startRetries', 0],
   ['defaultToolTimeoutMs', 1],
   ['maxToolTimeoutMs', 1],

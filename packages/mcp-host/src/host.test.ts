@@ -160,7 +160,7 @@ describe('a started host', () => {
       return found.length >= 2 && found
     })
     expect(lines[0]).toEqual({
-      fields: { server: 'echo', stream: 'stderr' },
+      fields: { server: 'echo', action: 'stderr', stream: 'stderr' },
       message: 'echo is up',
     })
     expect(lines[1]?.message).toHaveLength(8192)
@@ -347,11 +347,11 @@ describe('a tool call', () => {
       name: 'ServerUnavailableError',
       code: 'server-unavailable',
       server: 'echo',
-      message: 'the server "echo" exited with code 3',
+      reason: 'the server "echo" exited with code 3',
     }
     const during = {
       ...expected,
-      message: `${expected.message}; whether the tool took effect is not known`,
+      reason: `${expected.reason}; whether the tool took effect is not known`,
       isOutcomeUnknown: true,
     }
     expect(await never).toMatchObject({ ...during, tool: 'never', requestId: 'r3' })

@@ -80,5 +80,5 @@ export type {
 export type { ResourceIdentity } from './routing/find-resource.ts'
 export type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
 export type { ReloadReport, StartPolicy } from './server/server-group.ts'
-export type { InstanceSnapshot, ServerSnapshot } from './server/server-snapshot.ts'
+export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
 export type { ServerState } from './server/server-state.ts'

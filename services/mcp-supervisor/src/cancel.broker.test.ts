@@ -65,7 +65,7 @@ async function start(entry: object): Promise<void> {
   const bus = await broker.connect()
   // Of the logger it uses no more than this, and nothing of how services are watched.
   const deps = { bus, logger, metrics } as unknown as ServiceDeps
-  const times = { defaultToolTimeoutMs: 60_000, inputTimeoutMs: 60_000 }
+  const times = { defaultToolTimeoutMs: 60_000, inputTimeoutMs: 60_000, installTimeoutMs: 30_000 }
   const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times }
   supervisor = stack.use(await createSupervisor(deps, settings, {}))
   const { entries } = await orchestrator.catalog.watch()

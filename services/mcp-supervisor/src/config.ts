@@ -16,6 +16,13 @@ export const supervisorSettings = {
     describe:
       'How long a tool call may take when its server sets no time of its own, in milliseconds.',
   }),
+  installTimeoutMs: setting({
+    env: 'INSTALL_TIMEOUT_MS',
+    schema: values.integer(1_000, 3_600_000),
+    default: '180000',
+    describe:
+      'How long the first start of an MCP server may take that `npx`, `uvx`, `docker` or the like may have to fetch, in milliseconds. `startTimeoutMs` of a server takes its place.',
+  }),
   inputTimeoutMs: setting({
     env: 'INPUT_TIMEOUT_MS',
     schema: values.integer(1_000, 3_600_000),

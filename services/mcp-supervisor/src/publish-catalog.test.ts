@@ -247,11 +247,13 @@ test('a stop waits for the presence that is being told, and it goes with the res
 
 test('an entry has each instance, with why it is not ready', () => {
   const config: ServerConfig = { type: 'http', url: 'http://a', headers: {}, instances: [{}, {}] }
-  const error = new ServerUnavailableError('it ended', { server: 'test' })
+  const output = ['Error: no key']
+  const error = new ServerUnavailableError('it ended', { server: 'test', output })
   const snapshot: ServerSnapshot = {
     name: 'test',
     type: 'http',
     state: 'ready',
+    since: 5,
     restarts: 2,
     instances: [
       { state: 'ready', restarts: 0, weight: 2, pid: 7 },
@@ -265,7 +267,7 @@ test('an entry has each instance, with why it is not ready', () => {
   const { instances } = ServerEntry.parse(toEntry('us', config, snapshot))
   expect(instances).toEqual([
     { state: 'ready', restarts: 0, weight: 2, pid: 7 },
-    { state: 'unavailable', restarts: 2, weight: 1, error: 'it ended' },
+    { state: 'unavailable', restarts: 2, weight: 1, error: 'it ended', output },
   ])
 })
 
@@ -279,6 +281,7 @@ test('an entry has what others need of the server and its tools', () => {
     name: 'test',
     type: 'http',
     state: 'ready',
+    since: 5,
     era: 'modern',
     restarts: 2,
     tools: [echo],
@@ -292,6 +295,7 @@ test('an entry has what others need of the server and its tools', () => {
     server: 'test',
     supervisor: 'us',
     state: 'ready',
+    since: 5,
     type: 'http',
     scope: 'shared',
     placement: 'every',

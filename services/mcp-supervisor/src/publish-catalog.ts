@@ -247,14 +247,16 @@ export class CatalogPublisher implements AsyncDisposable {
 export function toEntry(
   supervisor: string,
   { type, scope = 'shared', placement = defaultPlacement(type) }: ServerConfig,
-  { name, state, error, pid, restarts, instances, era, ...told }: ServerSnapshot,
+  { name, state, since, phase, error, pid, restarts, instances, era, ...told }: ServerSnapshot,
 ): ServerEntry {
   return {
     kind: 'server',
     server: ServerName.parse(name),
     supervisor,
     state,
-    ...(error === undefined ? {} : { error: brief(error.message) }),
+    since,
+    ...(phase === undefined ? {} : { phase }),
+    ...why(error),
     type,
     scope,
     placement,
@@ -267,7 +269,13 @@ export function toEntry(
 }
 
 function toInstance({ error, ...instance }: InstanceSnapshot) {
-  return { ...instance, ...(error === undefined ? {} : { error: brief(error.message) }) }
+  return { ...instance, ...why(error) }
+}
+
+function why(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' | 'output'> {
+  if (error === undefined) return {}
+  const { reason, output } = error
+  return { error: brief(reason), ...(output.length === 0 ? {} : { output: [...output] }) }
 }
 
 /** A process may have state, so it runs once; what runs elsewhere takes as many clients as there are. */

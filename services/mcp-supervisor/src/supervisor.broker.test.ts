@@ -29,7 +29,7 @@ const write = (config: object) => writeFile(mcpJsonPath, JSON.stringify(config))
 function start(on: Bus = bus, logger = createLogger('mcp-supervisor', 'silent')): Promise<Service> {
   // It uses nothing of how services are watched.
   const deps = { bus: on, logger, metrics: new Registry() } as unknown as ServiceDeps
-  const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000 }
+  const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000, installTimeoutMs: 1000 }
   return createSupervisor(deps, { mcpJsonPath, maxSessionProcesses: 1, ...times }, {})
 }
 
@@ -79,6 +79,29 @@ test('a server written as in the README is started again after a crash', async (
   const before = await readyPid()
   process.kill(before, 'SIGKILL')
   await eventually(async () => (await readyPid()) !== before)
+  const stats = await eventually(() => {
+    const present = entries.get(`supervisor.${bus.id}`)
+    const known = present?.kind === 'supervisor' ? present.servers['it'] : undefined
+    return known?.healthScore === 1 ? known : undefined
+  })
+  expect(stats.checkedAt).toBeGreaterThan(0)
+})
+
+test('the catalog says why a server does not start, and what it wrote', async () => {
+  const script = 'console.error("no access with", process.env.API_KEY); process.exit(1)'
+  const it = { command: process.execPath, args: ['-e', script], env: { API_KEY: 'sk-1234' } }
+  await write({ servers: { it } })
+  stack.use(await start())
+  const { entries } = await bus.catalog.watch()
+  const entry = await eventually(() => {
+    const found = entries.get(`server.it.${bus.id}`)
+    return found?.kind === 'server' && found.error !== undefined ? found : undefined
+  })
+  expect(entry).toMatchObject({
+    error: 'the server "it" exited with code 1 before it was ready',
+    output: ['no access with [API_KEY]'],
+    since: expect.any(Number),
+  })
 })
 
 /** The bus, on which something happens at a step of the start. */

@@ -26,7 +26,13 @@ import { withRestarts } from './with-restarts.ts'
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
 export async function createSupervisor(
   { bus, logger, metrics }: ServiceDeps,
-  { mcpJsonPath, defaultToolTimeoutMs, inputTimeoutMs, maxSessionProcesses }: SupervisorConfig,
+  {
+    mcpJsonPath,
+    defaultToolTimeoutMs,
+    installTimeoutMs,
+    inputTimeoutMs,
+    maxSessionProcesses,
+  }: SupervisorConfig,
   env: Environment,
 ): Promise<Service> {
   await using stack = new AsyncDisposableStack()
@@ -71,6 +77,7 @@ export async function createSupervisor(
       guardian,
       startPolicy: 'best-effort',
       defaultToolTimeoutMs,
+      installTimeoutMs,
       ...(capabilities === undefined ? {} : { clientCapabilities: capabilities }),
     })
     host.registerCallback(callback, kinds)

@@ -1,8 +1,10 @@
 import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
+import { withOutput } from './with-output.ts'
 
 export interface UnavailableContext extends ErrorContext {
   readonly retryAfterMs?: number | undefined
   readonly isOutcomeUnknown?: boolean
+  readonly output?: readonly string[] | undefined
 }
 
 /**
@@ -15,9 +17,16 @@ export class ServerUnavailableError extends McpHostError {
   readonly retryAfterMs: number | undefined
   /** Whether the server may have done it before it ended; else nothing was begun. */
   readonly isOutcomeUnknown: boolean
+  /** The message without the output. */
+  readonly reason: string
+  /** The last lines that its process wrote outside of the protocol; empty when there are none. */
+  readonly output: readonly string[]
 
-  constructor(message: string, context: UnavailableContext) {
-    super(message, context)
+  constructor(reason: string, context: UnavailableContext) {
+    const { output = [] } = context
+    super(withOutput(reason, output), context)
+    this.reason = reason
+    this.output = output
     this.retryAfterMs = context.retryAfterMs
     this.isOutcomeUnknown = context.isOutcomeUnknown ?? false
   }

@@ -13,6 +13,7 @@ export class HealthScore {
   readonly #now: () => number
   #failureRate = 0
   #latencyMs = 0
+  #checkedAt: number | undefined
   #seenAt: number
 
   constructor({ now = () => performance.now() }: HealthScoreOptions = {}) {
@@ -28,6 +29,16 @@ export class HealthScore {
   /** 0 while nothing is known. */
   get latencyMs(): number {
     return this.#latencyMs * this.#faded()
+  }
+
+  /** When it last answered, or failed to, in epoch milliseconds. */
+  get checkedAt(): number | undefined {
+    return this.#checkedAt
+  }
+
+  /** It was found well or ill by something else than a request. */
+  checked(): void {
+    this.#checkedAt = Date.now()
   }
 
   succeeded(latencyMs: number): void {
@@ -46,6 +57,7 @@ export class HealthScore {
     this.#failureRate = this.failureRate * (1 - NEWEST) + failure * NEWEST
     this.#latencyMs = latencyMs
     this.#seenAt = this.#now()
+    this.checked()
   }
 
   #faded(): number {

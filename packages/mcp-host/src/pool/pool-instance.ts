@@ -15,16 +15,18 @@ export interface PoolInstanceOptions {
 export class PoolInstance implements Single, Candidate {
   readonly server: Server
   readonly client: ServerClient
-  readonly health: HealthScore
   readonly config: ServerConfig
   weight: number
 
-  constructor({ server, client }: Single, health: HealthScore, options: PoolInstanceOptions) {
+  constructor({ server, client }: Single, options: PoolInstanceOptions) {
     this.server = server
     this.client = client
-    this.health = health
     this.config = options.config
     this.weight = options.weight
+  }
+
+  get health(): HealthScore {
+    return this.server.health
   }
 
   get inFlight(): number {

@@ -6,7 +6,7 @@ import type { ListName } from '../inventory/inventory.ts'
 import { Balancer } from '../policies/balancer.ts'
 import type { LiveServer } from '../server/live-server.ts'
 import type { Adaptation, MemberServer } from '../server/member.ts'
-import type { InstanceSnapshot, ServerSnapshot } from '../server/server-snapshot.ts'
+import type { InstanceSnapshot, ServerHealth, ServerSnapshot } from '../server/server-snapshot.ts'
 import type { ServerState } from '../server/server-state.ts'
 import type { PoolInstance, PoolInstanceOptions } from './pool-instance.ts'
 
@@ -68,9 +68,11 @@ export class ServerPool implements MemberServer {
   }
 
   snapshot(): ServerSnapshot {
-    const { pid: _, ...shown } = this.speaker.server.snapshot()
+    const { pid: _, health: _health, ...shown } = this.speaker.server.snapshot()
+    const healths: ServerHealth[] = []
     const instances = this.#instances.map(({ server, weight }): InstanceSnapshot => {
-      const { state, restarts, error, pid } = server.snapshot()
+      const { state, restarts, error, pid, health } = server.snapshot()
+      if (health !== undefined) healths.push(health)
       return {
         state,
         restarts,
@@ -80,7 +82,12 @@ export class ServerPool implements MemberServer {
       }
     })
     const restarts = instances.reduce((sum, each) => sum + each.restarts, 0)
-    return { ...shown, restarts, instances }
+    if (healths.length === 0) return { ...shown, restarts, instances }
+    const health = {
+      score: healths.reduce((sum, { score }) => sum + score, 0) / instances.length,
+      checkedAt: Math.max(...healths.map(({ checkedAt }) => checkedAt)),
+    }
+    return { ...shown, restarts, instances, health }
   }
 
   /** Resolves with the first that is ready; the others follow. Throws what the first throws when all fail. */

@@ -76,6 +76,7 @@ async function create(
         return false
       },
       comesBack,
+      lastOutput: () => [],
     },
     { server: 'it', timeoutMs: 1000, maxTimeoutMs: 5000 },
   )

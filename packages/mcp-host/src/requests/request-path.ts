@@ -54,6 +54,8 @@ export interface RequestPathDeps {
   readonly onTrouble: (live: Live, error: RpcTimeout | RpcSendError) => Promise<boolean>
   /** Whether the server is ready, now or within `limitMs` because it is being restarted. */
   readonly comesBack: (limitMs: number, signal?: CancelSignal) => Promise<boolean>
+  /** The last lines that the server's process wrote outside of the protocol. */
+  readonly lastOutput: () => readonly string[]
   /** Told how the server did with what was sent, unless the caller ended it. */
   readonly onDone?: ((isWell: boolean, durationMs: number) => void) | undefined
 }
@@ -180,7 +182,9 @@ export class RequestPath {
       }
       if (signal?.aborted === true) outcome = 'cancelled'
       else if (sentAt !== undefined) health = healthOf(cause)
-      throw toRequestError(cause, { server: this.#options.server, subject, tool, requestId })
+      const { server } = this.#options
+      const output = this.#deps.lastOutput()
+      throw toRequestError(cause, { server, subject, tool, requestId, output })
     } finally {
       if (isQueued) this.#deps.queue.leave()
       if (hasEntered) {

@@ -23,10 +23,12 @@ test('whether a request over HTTP took effect is unknown once there was a connec
   expect(await ask(true)).toMatchObject({
     isOutcomeUnknown: true,
     message:
-      'the server "it" cannot be reached: fetch failed; whether the tool took effect is not known',
+      'the server "it" cannot be reached: fetch failed: other side closed; whether the tool took effect is not known',
   })
   expect(await ask(false)).toMatchObject({
     isOutcomeUnknown: false,
-    message: 'the server "it" cannot be reached: fetch failed',
+    message: expect.stringMatching(
+      /cannot be reached: fetch failed: connect ECONNREFUSED 127.0.0.1/,
+    ),
   })
 })

@@ -1,4 +1,5 @@
 import { RpcClosed, RpcError, RpcSendError, RpcTimeout, RpcUnsendable } from '../connection/rpc.ts'
+import { describeCause } from '../errors/describe-cause.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { TimeoutError } from '../errors/timeout-error.ts'
@@ -10,12 +11,14 @@ export interface FailedRequest {
   readonly subject: string
   readonly tool: string | undefined
   readonly requestId: string | undefined
+  /** The last lines that the server's process wrote outside of the protocol. */
+  readonly output?: readonly string[]
 }
 
 /** What a failed request is to its caller: one of our errors, or the reason of its own abort. */
 export function toRequestError(
   cause: unknown,
-  { server, subject, tool, requestId }: FailedRequest,
+  { server, subject, tool, requestId, output }: FailedRequest,
 ): unknown {
   const context = { server, tool, requestId, cause }
   const name = `${server}.${subject}`
@@ -31,12 +34,13 @@ export function toRequestError(
   }
   const isSendError = cause instanceof RpcSendError
   if (isSendError || cause instanceof RpcClosed) {
-    const why = `the server "${server}" ${isSendError ? 'cannot be reached: ' : ''}${cause.message}`
+    const words = isSendError ? `cannot be reached: ${describeCause(cause)}` : cause.message
+    const why = `the server "${server}" ${words}`
     const isOutcomeUnknown = !isSendError || cause.mayHaveBegun
     if (!isOutcomeUnknown) return new ServerUnavailableError(why, context)
     const what = tool === undefined ? 'request' : 'tool'
     const message = `${why}; whether the ${what} took effect is not known`
-    return new ServerUnavailableError(message, { ...context, isOutcomeUnknown })
+    return new ServerUnavailableError(message, { ...context, isOutcomeUnknown, output })
   }
   // Its own abort, in the words of whoever aborted, or an error of ours that says all.
   return cause

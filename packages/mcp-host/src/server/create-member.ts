@@ -3,7 +3,6 @@ import type { TtlCache } from '../cache/ttl-cache.ts'
 import type { ServerConfig } from '../config/mcp-config.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import { bindLogger } from '../logger.ts'
-import { HealthScore } from '../policies/health-score.ts'
 import { PoolClient } from '../pool/pool-client.ts'
 import { PoolInstance } from '../pool/pool-instance.ts'
 import { ServerPool } from '../pool/server-pool.ts'
@@ -49,7 +48,6 @@ function createPool(deps: SingleDeps, shared: Shared): Member {
   const pool = new ServerPool(
     {
       create: (options, number) => {
-        const health = new HealthScore()
         const single = createSingle(deps, {
           ...shared,
           config: options.config,
@@ -59,12 +57,8 @@ function createPool(deps: SingleDeps, shared: Shared): Member {
             // Those of the others are the same, and nobody looks at them.
             if (pool.speaker === instance) onListed(list)
           },
-          onDone: (isWell, durationMs) => {
-            if (isWell) health.succeeded(durationMs)
-            else health.failed()
-          },
         })
-        const instance = new PoolInstance(single, health, options)
+        const instance = new PoolInstance(single, options)
         return instance
       },
     },

@@ -9,7 +9,7 @@ import type { Guardian } from '../process/guardian.ts'
 import type { ServerRequestCallback, ServerRequestKind } from '../requests/server-request.ts'
 import type { Single } from './member.ts'
 import type { Wanted } from './notices.ts'
-import { ServerClient, type ServerClientDeps } from './server-client.ts'
+import { ServerClient } from './server-client.ts'
 import { Server } from './server.ts'
 
 export interface SingleDeps {
@@ -36,13 +36,12 @@ export interface SingleOptions {
   readonly onListed: (list: ListName) => void
   /** Told after every change of state or lists. */
   readonly onChange: () => void
-  readonly onDone?: ServerClientDeps['onDone']
 }
 
 /** One server, or one instance of it, which is not started yet. */
 export function createSingle(
   { options, guardian, metrics, callback, answered, emit, missing }: SingleDeps,
-  { name, config, logger, cache, wanted, onListChanged, onListed, onChange, onDone }: SingleOptions,
+  { name, config, logger, cache, wanted, onListChanged, onListed, onChange }: SingleOptions,
 ): Single {
   const server = new Server(
     {
@@ -82,6 +81,8 @@ export function createSingle(
       clientInfo: options.clientInfo,
       startRetries: options.startRetries,
       startTimeoutMs: config.startTimeoutMs ?? options.startTimeoutMs,
+      installTimeoutMs:
+        config.startTimeoutMs ?? Math.max(options.startTimeoutMs, options.installTimeoutMs),
       stopGraceMs: config.stopGraceMs ?? options.stopGraceMs,
     },
   )
@@ -94,7 +95,10 @@ export function createSingle(
         logger.warn({ server: name, tool, reason }, 'a call was refused')
         emit({ type: 'security', server: name, tool, reason })
       },
-      onDone,
+      onDone: (isWell, durationMs) => {
+        if (isWell) server.health.succeeded(durationMs)
+        else server.health.failed()
+      },
     },
     {
       timeoutMs: config.timeoutMs ?? options.defaultToolTimeoutMs,

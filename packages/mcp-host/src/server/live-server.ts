@@ -199,7 +199,8 @@ async function connect(
   }
 }
 
-/** The end of the process says more than what the SDK makes of it. */
-function withReason(error: unknown, { closeReason }: Endpoint): unknown {
-  return closeReason === undefined ? error : new EndedError(closeReason, { cause: error })
+/** The end of a process says more than what the SDK makes of it; that of a remote connection less. */
+function withReason(error: unknown, { isPipe, closeReason }: Endpoint): unknown {
+  const saysMore = isPipe && closeReason !== undefined
+  return saysMore ? new EndedError(closeReason, { cause: error }) : error
 }

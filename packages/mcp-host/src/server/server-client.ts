@@ -72,6 +72,7 @@ export class ServerClient {
         live: (request) => server.live(request),
         onTrouble: (live, error) => server.trouble(live as LiveServer, error),
         comesBack: (limitMs, signal) => server.comesBack(limitMs, signal),
+        lastOutput: () => server.lastOutput,
         onDone,
       },
       { server: server.name, ...options },

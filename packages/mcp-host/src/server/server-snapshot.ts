@@ -1,12 +1,21 @@
 import type { Implementation, ProtocolEra, ServerCapabilities } from '@modelcontextprotocol/client'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
-import type { McpHostError } from '../errors/mcp-host-error.ts'
+import type { ServerStartupError } from '../errors/server-startup-error.ts'
+import type { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import type { ListCaching } from '../inventory/list-caching.ts'
 import type { Prompt, Resource, ResourceTemplate } from '../inventory/listed.ts'
 import type { Tool } from '../inventory/tool.ts'
 import type { ServerState } from './server-state.ts'
+
+/** How a server has done lately. */
+export interface ServerHealth {
+  /** From 0 (not ready, or every recent request failed) to 1. */
+  readonly score: number
+  /** When it last answered, or failed to, in epoch milliseconds. */
+  readonly checkedAt: number
+}
 
 /** One of the `instances` of a server. */
 export interface InstanceSnapshot extends Pick<
@@ -21,8 +30,14 @@ export interface ServerSnapshot {
   readonly name: string
   readonly type: ServerConfig['type']
   readonly state: ServerState
-  /** Why it is unavailable. */
-  readonly error?: McpHostError
+  /** Since when, in epoch milliseconds. */
+  readonly since: number
+  /** Refines `starting`: its launcher, such as `npx`, may still fetch the program. */
+  readonly phase?: 'installing'
+  /** Why it is unavailable; while it is starting, why the attempt before failed. */
+  readonly error?: ServerStartupError | ServerUnavailableError
+  /** Absent until it was ready once, or failed to be; of `instances` the average. */
+  readonly health?: ServerHealth
   /** What the server says about itself, once it has. */
   readonly serverInfo?: Implementation
   /** The revision that is spoken with it, and its era: `modern` from 2026-07-28 on. */

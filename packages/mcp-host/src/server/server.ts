@@ -5,21 +5,27 @@ import { type Implementation, SdkHttpError } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../config/mcp-config.ts'
 import type { EraChoice } from '../connection/connection.ts'
 import { RpcError, RpcSendError, type RpcTimeout } from '../connection/rpc.ts'
-import type { ErrorContext, McpHostError } from '../errors/mcp-host-error.ts'
+import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ServerStartupError } from '../errors/server-startup-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { LIST_NAMES } from '../inventory/inventory.ts'
 import { bindLogger, type Logger } from '../logger.ts'
 import { backoffMs } from '../policies/backoff.ts'
+import { HealthScore } from '../policies/health-score.ts'
 import { pause } from '../policies/pause.ts'
 import { RestartPolicy } from '../policies/restart.ts'
 import { timeLimit } from '../policies/time-limit.ts'
 import { LaunchError } from '../process/launch.ts'
+import { type Mask, maskSecrets } from '../process/mask-secrets.ts'
 import type { EndpointDeps } from '../transport/endpoint.ts'
-import { EndedError, LiveServer, type LiveServerDeps } from './live-server.ts'
+import { ProcessOutput } from '../transport/process-output.ts'
+import { launcherOf } from './launcher.ts'
+import { LiveServer, type LiveServerDeps } from './live-server.ts'
 import { Notices, type Wanted } from './notices.ts'
 import type { ServerSnapshot } from './server-snapshot.ts'
 import { moveState, type ServerState } from './server-state.ts'
+import { startFailure } from './start-failure.ts'
+import { takeSnapshot } from './take-snapshot.ts'
 
 const START_BACKOFF = { firstMs: 1000, maxMs: 30_000 }
 /** A server that was ready for so long did not fail because of how it was started. */
@@ -30,7 +36,7 @@ const DEFAULT_HEALTH_TIMEOUT_MS = 5000
 const NOT_FOUND = 404
 const SERVER_FAULT = 500
 
-export interface ServerDeps extends EndpointDeps {
+export interface ServerDeps extends Omit<EndpointDeps, 'output'> {
   readonly inbox: LiveServerDeps['inbox']
   readonly onListed: LiveServerDeps['onListed']
   /** Told after every change of state or lists. */
@@ -46,6 +52,8 @@ export interface ServerOptions {
   readonly clientInfo: Implementation
   /** From the start of the process to the first lists, in milliseconds. */
   readonly startTimeoutMs: number
+  /** The same while a launcher such as `npx` may have to fetch the program: until it was ready once. */
+  readonly installTimeoutMs: number
   /** How often a failed start is tried again. */
   readonly startRetries: number
   /** See `StopOptions.graceMs`. */
@@ -63,6 +71,10 @@ export class Server {
   readonly #logger: Logger
   readonly #options: ServerOptions
   readonly #restartPolicy: RestartPolicy
+  readonly #output: ProcessOutput
+  readonly #mask: Mask
+  /** Of its requests; whoever makes them tells it. */
+  readonly health = new HealthScore()
   /** Aborted when it begins to stop. */
   readonly #stopping = new AbortController()
   /** Told at the next move. */
@@ -70,7 +82,8 @@ export class Server {
   /** What it is asked to tell by itself. */
   readonly notices: Notices
   #state: ServerState = 'starting'
-  #error: McpHostError | undefined
+  #since = Date.now()
+  #error: ServerStartupError | ServerUnavailableError | undefined
   #live: LiveServer | undefined
   /** The era that the server was last seen to speak. */
   #knownEra: EraChoice | undefined
@@ -81,6 +94,9 @@ export class Server {
   #healthTimer: NodeJS.Timeout | undefined
   #isRestartPlanned = false
   #isWaitingForDependencies = false
+  /** Starts it, and may have to fetch it first, since it was never ready. */
+  #installer: string | undefined
+  #wasReady = false
   #isWaitingForSign = false
   #stopped: Promise<void> | undefined
 
@@ -92,6 +108,8 @@ export class Server {
     this.#options = options
     this.#logger = bindLogger(deps.logger, { server: name })
     const isRemote = config.type !== 'stdio'
+    this.#mask = maskSecrets(isRemote ? config.headers : config.env)
+    this.#output = new ProcessOutput({ logger: this.#logger, mask: this.#mask })
     this.#restartPolicy = new RestartPolicy(
       config.restart ?? { policy: isRemote ? 'on-failure' : 'no' },
     )
@@ -115,12 +133,18 @@ export class Server {
   /** The connection. Throws `ServerUnavailableError`, of this request, while it is not ready. */
   live(request: Omit<ErrorContext, 'server' | 'cause'> = {}): LiveServer {
     if (this.#state === 'ready' && this.#live !== undefined) return this.#live
-    const message = this.#error?.message ?? `the server "${this.name}" is ${this.#state}`
-    throw new ServerUnavailableError(message, {
+    const reason = this.#error?.reason ?? `the server "${this.name}" is ${this.#state}`
+    throw new ServerUnavailableError(reason, {
       ...request,
       server: this.name,
       cause: this.#error,
+      output: this.#error?.output,
     })
+  }
+
+  /** The last lines that its process wrote outside of the protocol. */
+  get lastOutput(): readonly string[] {
+    return this.#output.lastLines
   }
 
   /** Whether it is being started, or will be. */
@@ -134,30 +158,16 @@ export class Server {
   }
 
   snapshot(): ServerSnapshot {
-    const live = this.#live
-    const connection = live?.connection
-    const inventory = this.#state === 'ready' ? live?.inventory : undefined
-    const pid = connection?.closeReason === undefined ? connection?.pid : undefined
-    return {
+    return takeSnapshot(this.#live, {
       name: this.name,
-      type: this.config.type,
+      config: this.config,
       state: this.#state,
+      since: this.#since,
+      isInstalling: this.#installer !== undefined,
       restarts: this.#restarts,
-      ...definedOf({
-        error: this.#error,
-        serverInfo: connection?.serverInfo,
-        protocolVersion: connection?.protocolVersion,
-        era: connection?.era,
-        capabilities: connection?.capabilities,
-        instructions: connection?.instructions,
-        pid: this.#state === 'shutdown' ? undefined : pid,
-        caching: inventory?.caching,
-      }),
-      tools: [...(inventory?.tools.values() ?? [])],
-      prompts: [...(inventory?.prompts.values() ?? [])],
-      resources: [...(inventory?.resources.values() ?? [])],
-      resourceTemplates: [...(inventory?.resourceTemplates.values() ?? [])],
-    }
+      error: this.#error,
+      health: this.health,
+    })
   }
 
   /**
@@ -245,9 +255,12 @@ export class Server {
         const isMissing = error instanceof ServerStartupError && error.cause instanceof LaunchError
         const isHopeless = isMissing || this.#isWaitingForDependencies
         if (isHopeless || attempt >= startRetries || signal.aborted) {
-          if (this.#state === 'starting') this.#ended(error as McpHostError, true)
+          if (this.#state === 'starting') this.#ended(error as ServerStartupError, true)
           throw error
         }
+        // Told at once: the attempts that follow may take long.
+        this.#error = error as ServerStartupError
+        this.#deps.onChange()
         const delayMs = backoffMs(attempt, START_BACKOFF)
         this.#logger.warn({ err: error, delayMs }, 'the start failed and is tried again')
         await pause(delayMs, signal)
@@ -257,14 +270,18 @@ export class Server {
 
   /** One attempt. Throws `ServerStartupError`. */
   async #open(): Promise<void> {
-    const { name, clientInfo, startTimeoutMs, stopGraceMs } = this.#options
+    const { name, clientInfo, startTimeoutMs, installTimeoutMs, stopGraceMs } = this.#options
     const missing = this.#deps.missing()
     this.#isWaitingForDependencies = missing.length > 0
     if (missing.length > 0) {
       const message = `the server "${name}" needs "${missing.join('", "')}", which is not ready`
       throw new ServerStartupError(message, { server: name })
     }
-    const limit = timeLimit(startTimeoutMs)
+    const installer = this.#wasReady ? undefined : launcherOf(this.config)
+    this.#installer = installer
+    if (installer !== undefined) this.#deps.onChange()
+    const limitMs = installer === undefined ? startTimeoutMs : installTimeoutMs
+    const limit = timeLimit(limitMs)
     const signal = AbortSignal.any([limit, this.#stopping.signal])
     const era = this.config.protocol ?? this.#knownEra ?? 'auto'
     const options = { name, clientInfo, era, config: this.config }
@@ -273,6 +290,7 @@ export class Server {
         {
           ...this.#deps,
           logger: this.#logger,
+          output: this.#output,
           onListed: (list) => {
             // The first lists are told by the state that follows them.
             if (this.#state !== 'ready') return
@@ -285,18 +303,22 @@ export class Server {
         signal,
       )
       this.#live = live
-      this.#knownEra = live.connection.era
+      // One that fetched its program was silent when it was asked, whatever it speaks.
+      this.#knownEra = installer === undefined ? live.connection.era : undefined
       this.#error = undefined
+      this.#installer = undefined
+      this.#wasReady = true
+      this.health.checked()
       this.#move('ready')
       this.#watch(live)
       await this.notices.resume(live, startTimeoutMs)
     } catch (cause) {
       // What was known of it may be what made it fail.
       this.#knownEra = undefined
-      throw new ServerStartupError(`the server "${name}" ${this.#whyNotReady(cause, limit)}`, {
-        server: name,
-        cause,
-      })
+      const stopping = this.#stopping.signal
+      const start = { config: this.config, installer, limit, limitMs, stopping }
+      const reason = `the server "${name}" ${this.#mask(startFailure(cause, start))}`
+      throw new ServerStartupError(reason, { server: name, cause, output: this.lastOutput })
     }
   }
 
@@ -305,7 +327,7 @@ export class Server {
     this.#isRestartPlanned = false
     this.#move('starting')
     this.#attempt = this.#open().catch((error: unknown) => {
-      if (this.#state === 'starting') this.#ended(error as McpHostError, true)
+      if (this.#state === 'starting') this.#ended(error as ServerStartupError, true)
       throw error
     })
     await this.#attempt
@@ -341,12 +363,12 @@ export class Server {
   #lost(live: LiveServer, reason: string): void {
     if (live !== this.#live || this.#state !== 'ready') return
     const endedWell = live.connection.exitCode === 0
-    this.#ended(this.#away(reason), !endedWell)
+    this.#ended(this.#away(reason, this.lastOutput), !endedWell)
     void live.close()
   }
 
   /** Not ready any more, or not at all: what does the restart policy say? */
-  #ended(error: McpHostError, failed: boolean): void {
+  #ended(error: ServerStartupError | ServerUnavailableError, failed: boolean): void {
     this.#clearTimers()
     this.#unavailable(error)
     const decision = this.#restartPolicy.next({ failed })
@@ -365,8 +387,9 @@ export class Server {
     this.#restartTimer.unref()
   }
 
-  #unavailable(error: McpHostError): void {
+  #unavailable(error: ServerStartupError | ServerUnavailableError): void {
     this.#error = error
+    this.health.checked()
     this.#move('unavailable')
   }
 
@@ -387,6 +410,7 @@ export class Server {
     this.#isWaitingForSign = true
     try {
       await live.connection.ping({ timeoutMs, signal: this.#stopping.signal })
+      this.health.checked()
     } catch (error) {
       // Whatever it answers, it lives.
       if (error instanceof RpcError || (statusOf(error) ?? SERVER_FAULT) < SERVER_FAULT) return
@@ -403,20 +427,14 @@ export class Server {
     clearInterval(this.#healthTimer)
   }
 
-  #away(reason: string): ServerUnavailableError {
-    return new ServerUnavailableError(`the server "${this.name}" ${reason}`, { server: this.name })
-  }
-
-  #whyNotReady(cause: unknown, limit: AbortSignal): string {
-    if (cause instanceof LaunchError) return `cannot start: ${cause.message}`
-    if (limit.aborted) return `was not ready within ${this.#options.startTimeoutMs} ms`
-    if (this.#stopping.signal.aborted) return 'was stopped before it was ready'
-    if (cause instanceof EndedError) return `${cause.message} before it was ready`
-    return `cannot start: ${cause instanceof Error ? cause.message : String(cause)}`
+  #away(reason: string, output?: readonly string[]): ServerUnavailableError {
+    const context = { server: this.name, output }
+    return new ServerUnavailableError(`the server "${this.name}" ${reason}`, context)
   }
 
   #move(to: ServerState): void {
     this.#state = moveState(this.#state, to)
+    this.#since = Date.now()
     this.#logger.debug({ state: to, pid: this.#live?.connection.pid }, 'server state')
     this.#deps.onChange()
     // Whether a restart is planned is said after the move.
@@ -438,11 +456,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
-
-function definedOf<Fields extends object>(fields: Fields): Defined<Fields> {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as Defined<Fields>
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts'
 import type { Environment } from '../environment.ts'
 import { childEnvironment } from '../process/child-environment.ts'
 import type { Guardian } from '../process/guardian.ts'
+import type { ProcessOutput } from './process-output.ts'
 import { openRemote } from './remote.ts'
 import { StdioTransport } from './stdio.ts'
 
@@ -27,6 +28,8 @@ export interface EndpointDeps {
   readonly guardian: Guardian
   readonly logger: Logger
   readonly env: Environment
+  /** Gets what a process writes beside the protocol. */
+  readonly output: ProcessOutput
 }
 
 export interface EndpointOptions {
@@ -36,7 +39,7 @@ export interface EndpointOptions {
 
 /** Nothing is started or opened before the transport's `start`. */
 export function createEndpoint(
-  { guardian, logger, env }: EndpointDeps,
+  { guardian, logger, env, output }: EndpointDeps,
   config: ServerConfig,
   { graceMs }: EndpointOptions,
 ): Endpoint {
@@ -44,7 +47,7 @@ export function createEndpoint(
   const { command, args, cwd, limits } = config
   const program = { command, args, cwd, env: childEnvironment(env, config.env) }
   return new StdioTransport(
-    { guardian, logger },
+    { guardian, logger, output },
     { program, graceMs, ...(limits === undefined ? {} : { limits }) },
   )
 }

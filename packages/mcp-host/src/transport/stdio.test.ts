@@ -2,6 +2,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { Guardian } from '../process/guardian.ts'
+import { ProcessOutput } from './process-output.ts'
 import { StdioTransport } from './stdio.ts'
 import { UnsentError } from './unsent-error.ts'
 
@@ -14,9 +15,12 @@ afterEach(() => guardian[Symbol.asyncDispose]())
 const quiet = (): void => undefined
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 
-function open(script: string): StdioTransport {
+function open(
+  script: string,
+  output = new ProcessOutput({ logger, mask: (text) => text }),
+): StdioTransport {
   const program = { command: process.execPath, args: ['-e', script], cwd: '.', env: {} }
-  return new StdioTransport({ guardian, logger }, { program, graceMs: 1_000 })
+  return new StdioTransport({ guardian, logger, output }, { program, graceMs: 1_000 })
 }
 
 /** What a program's output makes of it, each message by its id, and `closed` at the end. */
@@ -96,4 +100,13 @@ describe('what cannot be written', () => {
     expect(await failed).not.toBeInstanceOf(UnsentError)
     await transport.close()
   })
+})
+
+test('its end is told once all is read that it wrote to stderr, also a line without an end', async () => {
+  const output = new ProcessOutput({ logger, mask: (text) => text })
+  const transport = open(`process.stderr.write('the reason')`, output)
+  const closed = Promise.withResolvers<readonly string[]>()
+  Object.assign(transport, { onclose: () => closed.resolve(output.lastLines) })
+  await transport.start()
+  expect(await closed.promise).toEqual(['the reason'])
 })

@@ -17,6 +17,7 @@ import { stopProcess } from '../stop/stop-process.ts'
 import { parseInThread } from '../thread/json.ts'
 import type { Endpoint } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
+import type { ProcessOutput } from './process-output.ts'
 import { UnsentError } from './unsent-error.ts'
 
 /** Large enough for any result that is of use; a server that never ends a line must not fill memory. */
@@ -24,13 +25,16 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 /** Parsing more makes all others wait too long: a thread does it. */
 const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
-const MAX_SHOWN_CHARACTERS = 200
+/** Of a line that is no message; more than is shown, or the end of a secret could be cut off. */
+const MAX_SHOWN_BYTES = 2000
 /** How long output may still come after the program's end, from a process that left its group. */
 const DRAIN_LIMIT_MS = 250
 
 export interface StdioTransportDeps {
   readonly guardian: Guardian
   readonly logger: Logger
+  /** Gets what the program writes beside the protocol. */
+  readonly output: ProcessOutput
 }
 
 export interface StdioTransportOptions {
@@ -41,8 +45,8 @@ export interface StdioTransportOptions {
 }
 
 /**
- * MCP over the standard streams of a guarded process. Its output is the protocol and nothing else
- * (other lines are logged and passed over); what it writes to stderr goes to the log.
+ * MCP over the standard streams of a guarded process. Other lines on stdout, and what it writes to stderr, go
+ * to `ProcessOutput`.
  */
 export class StdioTransport implements Transport, Endpoint {
   readonly isPipe = true
@@ -88,6 +92,7 @@ export class StdioTransport implements Transport, Endpoint {
 
   /** Throws `LaunchError`. */
   async start(): Promise<void> {
+    this.#deps.output.clear()
     const launching = spawnGuarded(this.#deps.guardian, this.#options.program)
     // Its failure goes to whoever starts; whoever closes waits for the end of it.
     this.#launching = launching.catch(() => undefined)
@@ -105,16 +110,15 @@ export class StdioTransport implements Transport, Endpoint {
     this.#readMessages(stdout)
     this.#readLog(stderr)
     // Not at its exit: an answer may still be in the pipe.
-    stdout.once('close', () => void this.#closed(process))
+    stdout.once('close', () => void this.#closed(process, stderr))
     void process.exited.then((exit) => {
       this.#closeReason ??= describeExit(exit)
       if (this.#stopping === undefined) this.#exitCode = exit.code
-      const drained = setTimeout(() => {
+      const late = setTimeout(() => {
         stdout.destroy()
         stderr.destroy()
       }, DRAIN_LIMIT_MS)
-      stdout.once('close', () => clearTimeout(drained))
-      if (stdout.closed) clearTimeout(drained)
+      void Promise.all([closed(stdout), closed(stderr)]).then(() => clearTimeout(late))
     })
   }
 
@@ -161,10 +165,12 @@ export class StdioTransport implements Transport, Endpoint {
     }
   }
 
-  async #closed(process: GuardedProcess): Promise<void> {
+  async #closed(process: GuardedProcess, stderr: Readable): Promise<void> {
     while (this.#parsing !== undefined) await this.#parsing
     // Closed streams of a program that runs on: no answer can come, so it has no further use.
     this.#closeReason ??= await this.#reasonFor(process)
+    // Its last line may say why. One that runs on says it later, and in the log alone.
+    if (this.#exitCode !== undefined) await closed(stderr)
     this.onclose?.()
     await this.close()
   }
@@ -199,7 +205,7 @@ export class StdioTransport implements Transport, Endpoint {
         if (line.length > MAX_BYTES_PARSED_HERE) {
           // The rest stays in the pipe, however much the server has to say.
           stdout.pause()
-          const shown = line.toString('utf8', 0, MAX_SHOWN_CHARACTERS)
+          const shown = line.toString('utf8', 0, MAX_SHOWN_BYTES)
           this.#parsing = this.#readLarge(stdout, line, shown).then(() => {
             this.#parsing = undefined
             stdout.resume()
@@ -231,8 +237,8 @@ export class StdioTransport implements Transport, Endpoint {
     const message = toMessage(value)
     if (message === undefined) {
       // Nothing is lost: many programs print a greeting before they speak the protocol.
-      const output = line.toString().slice(0, MAX_SHOWN_CHARACTERS)
-      if (output !== '') this.#deps.logger.warn({ output }, 'not a message on stdout')
+      const shown = typeof line === 'string' ? line : line.toString('utf8', 0, MAX_SHOWN_BYTES)
+      if (shown !== '') this.#deps.output.stdout(shown)
       return
     }
     try {
@@ -245,7 +251,7 @@ export class StdioTransport implements Transport, Endpoint {
   #readLog(stderr: Readable): void {
     const lines = new LineSplitter({ maxLineBytes: MAX_STDERR_LINE_BYTES, whenTooLong: 'cut' })
     const log = (line: Buffer): void => {
-      if (line.length > 0) this.#deps.logger.info({ stream: 'stderr' }, line.toString())
+      if (line.length > 0) this.#deps.output.stderr(line.toString())
     }
     stderr.on('data', (chunk: Buffer) => {
       for (const line of lines.push(chunk)) log(line)
@@ -271,6 +277,13 @@ function toMessage(value: unknown): JSONRPCMessage | undefined {
 
 function describeExit({ code, signal }: ProcessExit): string {
   return signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+}
+
+function closed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed) resolve()
+    stream.once('close', () => resolve())
+  })
 }
 
 function toError(error: unknown): Error {

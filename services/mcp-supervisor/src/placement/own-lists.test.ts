@@ -52,6 +52,7 @@ const snapshot = (state: ServerSnapshot['state'], ...tools: string[]): ServerSna
   name: 'own',
   type: 'stdio',
   state,
+  since: 0,
   restarts: 0,
   tools: tools.map((name) => ({ name, inputSchema: { type: 'object' } })),
   prompts: [],

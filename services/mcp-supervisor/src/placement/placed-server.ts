@@ -93,7 +93,13 @@ export class PlacedServer implements AsyncDisposable {
 
   get stats() {
     const sessions = this.#sessions === undefined ? {} : { sessions: this.#sessions.size }
-    return { ...this.#stats.snapshot(), ...sessions }
+    const health = this.#hosted?.snapshot?.health
+    const { score: healthScore = 0, checkedAt = 0 } = health ?? {}
+    return {
+      ...this.#stats.snapshot(),
+      ...sessions,
+      ...(health === undefined ? {} : { healthScore, checkedAt }),
+    }
   }
 
   /** A call that another supervisor passed on. */
@@ -289,6 +295,7 @@ export class PlacedServer implements AsyncDisposable {
       name: this.name,
       type: this.config.type,
       state: 'starting',
+      since: Date.now(),
       restarts: 0,
       tools: [],
       prompts: [],
@@ -301,6 +308,7 @@ export class PlacedServer implements AsyncDisposable {
       this.#publishEntry({
         ...toEntry(this.#deps.bus.id, this.config, waiting),
         state: 'unavailable',
+        since: Date.now(),
         error: message,
       })
     }, DEPENDENCY_PATIENCE_MS)

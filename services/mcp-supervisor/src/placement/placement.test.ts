@@ -34,7 +34,7 @@ function makeHost(): MCPHost {
       url = config?.type === 'http' ? config.url : ''
       running.push(url)
     },
-    getTools: () => [],
+    getServers: () => [],
     on: () => undefined,
     // eslint-disable-next-line require-yield -- nothing changes
     async *serverChanges() {

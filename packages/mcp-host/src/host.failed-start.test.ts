@@ -1,0 +1,140 @@
+import { once } from 'node:events'
+import { chmod } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { describe, expect, test } from 'vitest'
+
+import { eventually } from '../test/eventually.ts'
+import { HostStage } from '../test/host-stage.ts'
+import type { Workspace } from '../test/workspace.ts'
+import type { StdioServerConfig } from './index.ts'
+
+/** A program of a few words of JavaScript. */
+function scripted(workspace: Workspace, script: string): StdioServerConfig {
+  return { ...workspace.fixture('silent'), args: ['-e', script, workspace.path('end')] }
+}
+
+/** A server that `npx` starts once the file `fetched` is there. */
+async function writeNpx(workspace: Workspace): Promise<StdioServerConfig> {
+  const { command, args, ...fixture } = workspace.fixture('named', 'it')
+  const wait = 'while [ ! -e fetched ]; do sleep 0.02; done'
+  const program = [command, ...args].map((word) => `'${word}'`).join(' ')
+  const npx = await workspace.write('npx', `#!/bin/sh\nenv > env\n${wait}\nexec ${program}\n`)
+  await chmod(npx, 0o755)
+  return { ...fixture, command: npx, args: ['-y', 'it', workspace.path('end')] }
+}
+
+describe('a server that does not start', () => {
+  test('says what it wrote to stderr, without its secrets', async () => {
+    const stage = await HostStage.open()
+    const script = 'console.error(`no access with ${process.env.API_KEY}`); process.exit(1)'
+    const it = { ...scripted(stage.workspace, script), env: { API_KEY: 'sk-1234' } }
+    const reason = 'the server "it" exited with code 1 before it was ready'
+    await expect(stage.host.initialize({ servers: { it } })).rejects.toMatchObject({
+      name: 'ServerStartupError',
+      message: `${reason}. Its last output:\n  no access with [API_KEY]`,
+      reason,
+      output: ['no access with [API_KEY]'],
+    })
+    expect(JSON.stringify(stage.logged)).not.toContain('sk-1234')
+  })
+
+  test('says what it printed that is not the protocol', async () => {
+    const stage = await HostStage.open()
+    const it = scripted(stage.workspace, 'console.log("Usage: it FOLDER"); process.exit(2)')
+    const started = stage.host.initialize({ servers: { it } })
+    await expect(started).rejects.toMatchObject({ output: ['Usage: it FOLDER'] })
+  })
+
+  test('says what it wrote until its time was over', async () => {
+    const stage = await HostStage.open({ startTimeoutMs: 1000 })
+    const it = scripted(
+      stage.workspace,
+      'console.error("waits for a database"); process.stdin.on("data", () => 0)',
+    )
+    const started = stage.host.initialize({ servers: { it } })
+    await expect(started).rejects.toMatchObject({
+      reason: 'the server "it" was not ready within 1000 ms',
+      output: ['waits for a database'],
+    })
+  })
+
+  test('says where it was looked for, and why it cannot be reached there', async () => {
+    const stage = await HostStage.open()
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as AddressInfo
+    await free[Symbol.asyncDispose]()
+    const url = `http://127.0.0.1:${port}/mcp/a-part-that-may-be-a-secret?key=secret`
+    const it = { type: 'http' as const, url, headers: {} }
+    const started = stage.host.initialize({ servers: { it } })
+    await expect(started).rejects.toMatchObject({
+      message: `the server "it" cannot start: fetch failed: connect ECONNREFUSED 127.0.0.1:${port} (http://127.0.0.1:${port}/mcp/…)`,
+    })
+  })
+
+  test('says why while it is tried again', async () => {
+    const stage = await HostStage.open({ startRetries: 1, startPolicy: 'best-effort' })
+    const it = scripted(stage.workspace, 'console.error("no"); process.exit(1)')
+    const started = stage.host.initialize({ servers: { it } })
+    await eventually(() => stage.find('it').error !== undefined)
+    expect(stage.find('it')).toMatchObject({ state: 'starting', error: { output: ['no'] } })
+    await stage.host.shutdown()
+    await started
+  })
+})
+
+test('a call to a server that has crashed says what it wrote before', async () => {
+  const stage = await HostStage.start((workspace) => ({ echo: workspace.fixture('echo') }))
+  process.kill(stage.find('echo').pid ?? 0, 'SIGKILL')
+  await eventually(() => stage.find('echo').state === 'unavailable')
+  await expect(stage.host.callTool('echo.echo', { text: 'x' })).rejects.toMatchObject({
+    reason: 'the server "echo" was ended by SIGKILL',
+    output: expect.arrayContaining(['echo is up']),
+  })
+})
+
+describe('a server that a launcher starts', () => {
+  test('is installing until it is ready, and gets what fetching needs', async () => {
+    const network = {
+      HTTPS_PROXY: 'http://me:pw@127.0.0.1:9',
+      NODE_EXTRA_CA_CERTS: '/ca.pem',
+      npm_config_registry: 'https://npm.example.com/',
+      npm_config__authToken: 'secret-token',
+    }
+    const stage = await HostStage.open({ env: { PATH: process.env['PATH'], ...network } })
+    const it = await writeNpx(stage.workspace)
+    const started = stage.host.initialize({ servers: { it } })
+    await eventually(() => stage.find('it').phase === 'installing')
+    const { npm_config__authToken: token, ...needed } = network
+    const seen = await eventually(async () => {
+      const lines = await stage.workspace.lines('env')
+      return lines.length > 0 && lines
+    })
+    expect(seen).toEqual(
+      expect.arrayContaining(Object.entries(needed).map(([name, value]) => `${name}=${value}`)),
+    )
+    expect(seen.join('\n')).not.toContain(token)
+
+    await stage.workspace.write('fetched', '')
+    await started
+    expect(stage.find('it')).toMatchObject({ state: 'ready' })
+    expect(stage.find('it').phase).toBeUndefined()
+  })
+
+  test('has a limit of its own until it was ready', async () => {
+    const stage = await HostStage.open({ startTimeoutMs: 1, installTimeoutMs: 500 })
+    const it = await writeNpx(stage.workspace)
+    await expect(stage.host.initialize({ servers: { it } })).rejects.toThrow(
+      'was not ready within 500 ms, in which "npx" may have had to fetch it',
+    )
+  })
+
+  test('has the limit that its entry gives it', async () => {
+    const stage = await HostStage.open()
+    const it = { ...(await writeNpx(stage.workspace)), startTimeoutMs: 200 }
+    const started = stage.host.initialize({ servers: { it } })
+    await expect(started).rejects.toThrow('was not ready within 200 ms')
+  })
+})

@@ -1,0 +1,39 @@
+import { basename } from 'node:path'
+
+import type { ServerConfig } from '../config/mcp-config.ts'
+
+/** Programs that fetch what they run; of those with a list, only with one of these commands. */
+const LAUNCHERS: Readonly<Record<string, readonly string[] | undefined>> = {
+  bun: ['x'],
+  bunx: undefined,
+  deno: ['run'],
+  docker: ['run', 'compose'],
+  npm: ['exec', 'x'],
+  npx: undefined,
+  pipx: ['run'],
+  pnpm: ['dlx', 'exec'],
+  pnpx: undefined,
+  podman: ['run'],
+  uv: ['run', 'tool', 'x'],
+  uvx: undefined,
+  yarn: ['dlx'],
+}
+
+/** The launcher that a server is started with, as in `npx`, which may have to fetch the server first. */
+export function launcherOf(config: ServerConfig): string | undefined {
+  if (config.type !== 'stdio') return undefined
+  const [name, ...args] = commandOf(config.command, config.args)
+  if (name === undefined || !Object.hasOwn(LAUNCHERS, name)) return undefined
+  const commands = LAUNCHERS[name]
+  return commands === undefined || args.some((arg) => commands.includes(arg)) ? name : undefined
+}
+
+/** What runs, without its folder and its ending; on Windows mostly behind `cmd /c`. */
+function commandOf(command: string, args: readonly string[]): readonly string[] {
+  const name = basename(command.replaceAll('\\', '/'))
+    .replace(/\.(cmd|exe|bat|ps1)$/i, '')
+    .toLowerCase()
+  const [first, second, ...rest] = args
+  const isShell = name === 'cmd' && first?.toLowerCase() === '/c' && second !== undefined
+  return isShell ? commandOf(second, rest) : [name, ...args]
+}

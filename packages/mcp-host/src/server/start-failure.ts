@@ -1,0 +1,38 @@
+import type { ServerConfig } from '../config/mcp-config.ts'
+import { describeCause } from '../errors/describe-cause.ts'
+import { LaunchError } from '../process/launch.ts'
+import { shownUrl } from '../transport/shown-url.ts'
+import { EndedError } from './live-server.ts'
+
+export interface FailedStart {
+  readonly config: ServerConfig
+  /** Aborted when the start took too long. */
+  readonly limit: AbortSignal
+  readonly limitMs: number
+  /** Aborted when the server is stopped. */
+  readonly stopping: AbortSignal
+  /** The launcher that may have had to fetch it. */
+  readonly installer: string | undefined
+}
+
+/** Why a start failed, as the rest of a sentence that begins with the server. */
+export function startFailure(
+  cause: unknown,
+  { config, installer, limit, limitMs, stopping }: FailedStart,
+): string {
+  if (cause instanceof LaunchError) return `cannot start: ${cause.message}`
+  if (stopping.aborted) return 'was stopped before it was ready'
+  const address = config.type === 'stdio' ? '' : ` (${shownUrl(config.url)})`
+  if (limit.aborted) {
+    const remedy =
+      installer === undefined
+        ? ''
+        : `, in which "${installer}" may have had to fetch it; allow more with "startTimeoutMs"`
+    return `was not ready within ${limitMs} ms${address}${remedy}`
+  }
+  if (cause instanceof EndedError) return `${cause.message} before it was ready${address}`
+  // What failed in it is said behind it.
+  const words = describeCause(cause).replace(/^Version negotiation probe failed: /, '')
+  if (config.type === 'stdio') return `cannot start: ${words}`
+  return `cannot start: ${words.replaceAll(config.url, shownUrl(config.url))}${address}`
+}
