@@ -13,6 +13,30 @@ export function safeToolNames<Tool extends ToolIdentity>(tools: Iterable<Tool>):
   return named
 }
 
+/**
+ * Joins server and tool as `server__tool`. Where another server could come to the same name, as `a` with `b__c` and
+ * `a__b` with `c`, the names of the server with the longer name end in a hash. That follows from the names of the
+ * servers alone, so a name never depends on which servers happen to be ready.
+ */
+export function joinToolNames(servers: Iterable<string>): (identity: ToolIdentity) => string {
+  const clashing = new Set(findNameClashes(servers).map(({ server }) => server))
+  return ({ server, tool }) => {
+    const plain = `${server}__${tool}`
+    return clashing.has(server) ? `${plain}_${shortHash(JSON.stringify([server, tool]))}` : plain
+  }
+}
+
+/** The servers whose joined names could be those of a server with a shorter name. */
+export function findNameClashes(
+  servers: Iterable<string>,
+): readonly { readonly server: string; readonly other: string }[] {
+  const all = Array.from(servers)
+  return all.flatMap((server) => {
+    const other = all.find((each) => each !== server && `${server}__`.startsWith(`${each}__`))
+    return other === undefined ? [] : [{ server, other }]
+  })
+}
+
 /** Whether a tool is for the user interface of an MCP app alone, and not for models. */
 export function isForAppsOnly({ _meta }: Readonly<Record<string, unknown>>): boolean {
   const { ui } = Object(_meta) as { ui?: { visibility?: unknown } }

@@ -6,11 +6,12 @@ import {
   runSessionTool,
   supervisorControl,
 } from '@mcp-host/contracts'
-import type { Service, ServiceDeps } from '@mcp-host/service'
+import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
 import { watchFile } from '@mcp-host/service'
 import type { Environment, McpConfig } from 'mcp-host'
 import { ConfigurationError, describeFault, loadMcpConfig, MCPHost } from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
+import { findNameClashes } from 'mcp-host/tool-names'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
 import { answerServerRequest } from './input/answer-server-request.ts'
@@ -68,6 +69,7 @@ export async function createSupervisor(
       }),
     )
   let mcpConfig = await load()
+  warnOfNameClashes(logger, mcpConfig)
   const guardian = stack.use(new Guardian())
   const calls = new RunningCalls()
   const makeHost = ({ callback, kinds, capabilities }: HostAnswers): MCPHost => {
@@ -142,6 +144,7 @@ export async function createSupervisor(
     }
     faults = undefined
     mcpConfig = next
+    warnOfNameClashes(logger, mcpConfig)
     // Before it is applied: what was removed counts no more, however long its last calls take.
     void publisher.tell().catch(warn)
     const result = await placement.apply(next)
@@ -179,5 +182,12 @@ export async function createSupervisor(
       passedOn[Symbol.dispose]()
       control[Symbol.dispose]()
     },
+  }
+}
+
+function warnOfNameClashes(logger: Logger, { servers }: McpConfig): void {
+  for (const { server, other } of findNameClashes(Object.keys(servers))) {
+    const message = `the names of "${server}" could be those of "${other}", so at /mcp they end in a hash; rename one of the two`
+    logger.warn({ component: 'supervisor', action: 'name', server, other }, message)
   }
 }

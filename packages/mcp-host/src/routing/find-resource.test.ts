@@ -104,3 +104,11 @@ test('a server that lists nothing may have a URI when it says that it has resour
   const servers = [{ ...lists('a', []), hasResources: true }, lists('b', [])]
   expect(findResource('x:', servers)).toEqual([{ server: 'a', uri: 'x:' }])
 })
+
+test('the form with a dot after the name of a server means that server alone', () => {
+  const servers = [lists('a', ['x://1']), lists('b', ['x://1'])]
+  expect(findResource('b.x://1', servers)).toEqual([{ server: 'b', uri: 'x://1' }])
+  expect(findResource('c.x://1', servers)).toHaveLength(2)
+  const own = [...servers, lists('c', ['b.x://1'])]
+  expect(findResource('b.x://1', own)).toEqual([{ server: 'c', uri: 'b.x://1' }])
+})

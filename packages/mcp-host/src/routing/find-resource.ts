@@ -24,8 +24,8 @@ const QUALIFIED = /^(?:mcp:\/\/([A-Za-z0-9_-]+)\/(.+)|ui:\/\/([A-Za-z0-9_-]+)\/(
 
 /**
  * The servers that may have a resource, best guess first: those that list it, else those with a
- * template that it fits, else all that have resources. More than one means that the URI alone does
- * not say which.
+ * template that it fits, else the one that it begins with as `{server}.{uri}`, else all that have
+ * resources. More than one means that the URI alone does not say which.
  */
 export function findResource(
   uri: string,
@@ -45,6 +45,9 @@ export function findResource(
     [...resourceTemplates.keys()].some((template) => fits(template, uri)),
   )
   if (fitting.length > 0) return fitting
+  // Names of servers have no dots, so at most one fits.
+  const dotted = servers.find(({ name }) => uri.startsWith(`${name}.`))
+  if (dotted !== undefined) return [{ server: dotted.name, uri: uri.slice(dotted.name.length + 1) }]
   return having(
     ({ resources, resourceTemplates, hasResources = false }) =>
       hasResources || resources.size > 0 || resourceTemplates.size > 0,

@@ -110,6 +110,30 @@ test('who comes back in time is there for good', () => {
   expect(listed()).toEqual(['a__x'])
 })
 
+test('tools of two servers that join to the same name have two, whichever of them are ready', () => {
+  const configured = ['a', 'a__b']
+  put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {}, configured })
+  put(server('a__b', ['c']))
+  const [alone = ''] = listed()
+  expect(alone).toMatch(/^a__b__c_[a-z0-9]{6}$/)
+  put(server('a', ['b__c']))
+  expect(listed()).toEqual(['a__b__c', alone])
+  const { offer } = mounts.all()
+  expect(offer.tool('a__b__c')).toEqual({ server: 'a', name: 'b__c' })
+  expect(offer.tool(alone)).toEqual({ server: 'a__b', name: 'c' })
+  expect(offer.tool('a__b.c')).toEqual({ server: 'a__b', name: 'c' })
+})
+
+test('what only reads is known as such by both forms of its name', () => {
+  const [tool] = server('a', ['x']).tools
+  put({ ...server('a', []), tools: [{ ...tool!, annotations: { readOnlyHint: true } }] })
+  expect(['a__x', 'a.x', 'x'].map((name) => mounts.all().offer.isReadOnly(name))).toEqual([
+    true,
+    true,
+    false,
+  ])
+})
+
 test('a server that each client has for itself is marked as such', () => {
   put(server('a', ['x'], { scope: 'session' }))
   put(server('b', ['x']))

@@ -2,9 +2,10 @@ import type { CatalogView } from '@mcp-host/bus'
 import { Listeners } from '@mcp-host/bus'
 import type { ServerEntry } from '@mcp-host/contracts'
 import { isConfigured, viewServers } from '@mcp-host/contracts'
-import type { Offering } from './core/offer.ts'
+import type { Offering, Place } from './core/offer.ts'
 import type { Bundle } from './core/bundle.ts'
 import { bundleOffer } from './core/bundle.ts'
+import { joinPlaces } from './core/join-places.ts'
 import type { Mount } from './core/mount.ts'
 import { Offer } from './core/offer.ts'
 import { isObject } from './core/rpc.ts'
@@ -26,6 +27,8 @@ export class Mounts {
   #nextEnd = Infinity
   /** What the offers are made of. */
   #state = ''
+  /** What something of a server is called among all servers, for those that are configured. */
+  #join: (place: Place) => string = joinPlaces([])
 
   constructor(catalog: CatalogView, now: () => number = () => performance.now()) {
     this.#catalog = catalog
@@ -37,7 +40,7 @@ export class Mounts {
   /** All servers, what they offer under `server__name`. */
   all(): Mount {
     return this.#mount('', (entries) => {
-      return new Offer(entries.map(toOffering), ({ server, name }) => `${server}__${name}`)
+      return new Offer(entries.map(toOffering), this.#join)
     })
   }
 
@@ -55,7 +58,9 @@ export class Mounts {
   bundle(name: string): Mount | undefined {
     const bundle = this.#bundles[name]
     if (bundle === undefined) return undefined
-    return this.#mount(`bundle ${name}`, (entries) => bundleOffer(bundle, entries.map(toOffering)))
+    return this.#mount(`bundle ${name}`, (entries) =>
+      bundleOffer(bundle, entries.map(toOffering), this.#join),
+    )
   }
 
   /** From now on there are these. */
@@ -112,9 +117,15 @@ export class Mounts {
     this.#known.clear()
     for (const each of sorted) this.#known.set(each.entry.server, each)
     this.#nextEnd = Math.min(...sorted.map(({ until }) => until), Infinity)
-    const state = sorted.map(({ entry }) => `${entry.server} ${entry.revision}`).join('\n')
+    const configured = entries.flatMap((entry) =>
+      entry.kind === 'supervisor' ? (entry.configured ?? []) : [],
+    )
+    const servers = new Set([...configured, ...this.#known.keys()])
+    const versions = sorted.map(({ entry }) => `${entry.server} ${entry.revision}`)
+    const state = [...versions, ...Array.from(servers).toSorted()].join('\n')
     if (state === this.#state) return
     this.#state = state
+    this.#join = joinPlaces(servers)
     this.#offers.clear()
     this.#changes.call()
   }

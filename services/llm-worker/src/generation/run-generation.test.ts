@@ -178,7 +178,11 @@ test('a request that comes after its deadline fails at once', async () => {
 
 test('calls are numbered and carry the server and tool that were offered under their names', async () => {
   const tools = [{ safeName: 'test__echo', server: 'test', tool: 'echo', inputSchema: {} }]
-  const parts = [call('test__echo', '{"text":"hi"}'), call('imagined', '{}')]
+  const parts = [
+    call('test__echo', '{"text":"hi"}'),
+    call('imagined', '{}'),
+    call('test.echo', '{}'),
+  ]
   const { content } = await run(fakeModel(parts), { tools })
   expect(content).toEqual([
     {
@@ -190,6 +194,14 @@ test('calls are numbered and carry the server and tool that were offered under t
       arguments: { text: 'hi' },
     },
     { type: 'tool-call', id: `${generation}-1`, name: 'imagined', arguments: {} },
+    {
+      type: 'tool-call',
+      id: `${generation}-2`,
+      name: 'test__echo',
+      server: 'test',
+      tool: 'echo',
+      arguments: {},
+    },
   ])
 })
 

@@ -64,7 +64,7 @@ export async function runGeneration(
         text.addToolCall({
           type: 'tool-call',
           id: toolCallId(request.generation, calls++),
-          name: part.name,
+          name: known?.safeName ?? part.name,
           ...(known === undefined ? {} : { server: known.server, tool: known.tool }),
           arguments: parseArguments(part.arguments),
           ...(part.providerMetadata === undefined
@@ -92,6 +92,8 @@ export async function runGeneration(
   try {
     const { system } = request
     const { messages, tools } = await readPrompt(request)
+    // Some models write a dot between server and tool.
+    for (const tool of tools) offered.set(`${tool.server}.${tool.tool}`, tool)
     for (const tool of tools) offered.set(tool.safeName, tool)
     const asked = { messages, tools, ...(system === undefined ? {} : { system }) }
     for await (const part of model.stream(asked, { signal: either })) take(part)

@@ -1,4 +1,5 @@
 import { isAllowed } from 'mcp-host/routing'
+import { joinPlaces } from './join-places.ts'
 import type { Offering, Place } from './offer.ts'
 import { Offer } from './offer.ts'
 
@@ -27,8 +28,12 @@ export interface Bundle {
   readonly toolSearch?: boolean | undefined
 }
 
-/** What a bundle offers of what there is. */
-export function bundleOffer(bundle: Bundle, offerings: readonly Offering[]): Offer {
+/** What a bundle offers of what there is. `join`: what something of a server is called among all that are configured. */
+export function bundleOffer(
+  bundle: Bundle,
+  offerings: readonly Offering[],
+  join: (place: Place) => string = joinPlaces(offerings.map(({ server }) => server)),
+): Offer {
   const { names = 'always', servers, instructions, toolSearch = false } = bundle
   const chosen = offerings.flatMap((offering) => {
     const wanted = servers === undefined ? {} : servers[offering.server]
@@ -53,13 +58,13 @@ export function bundleOffer(bundle: Bundle, offerings: readonly Offering[]): Off
     const isRenamed = own !== place.name
     const isTaken = (taken[list].get(own) ?? 0) > 1
     const isPrefixed = names === 'always' ? !isRenamed : names === 'on-collision' && isTaken
-    return isPrefixed ? `${place.server}__${own}` : own
+    return isPrefixed ? join({ server: place.server, name: own }) : own
   }
 
   return new Offer(chosen, nameOf, {
     instructions,
     toolSearch,
-    remake: (replace) => bundleOffer(bundle, offerings.map(replace)),
+    remake: (replace) => bundleOffer(bundle, offerings.map(replace), join),
   })
 }
 

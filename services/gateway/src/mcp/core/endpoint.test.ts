@@ -125,6 +125,9 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
     ['prompts/get', { name: 'a__greet' }, { name: 'greet' }],
     ['resources/read', { uri: 'mem://one' }, { uri: 'mem://one' }],
     ['resources/read', { uri: 'mem://7/x' }, { uri: 'mem://7/x' }],
+    ['tools/call', { name: 'a.add', arguments: {} }, { name: 'add', arguments: {} }],
+    ['prompts/get', { name: 'a.greet' }, { name: 'greet' }],
+    ['resources/read', { uri: 'a.mem://both' }, { uri: 'mem://both' }],
     [
       'resources/read',
       { uri: `mcp://a/${encodeURIComponent('mem://both')}` },

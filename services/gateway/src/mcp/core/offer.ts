@@ -1,5 +1,6 @@
 import type { ParameterHeader } from 'mcp-host/routing'
 import { parameterHeaders } from 'mcp-host/routing'
+import { dottedName } from './join-places.ts'
 import type { Caching, ServerCaching } from './list-caching.ts'
 import { cachingsOf, together } from './list-caching.ts'
 import { needsWrapping, withLegacyOutput } from './legacy-output.ts'
@@ -95,13 +96,18 @@ export class Offer {
       const { server = '' } = this.#tools.get(tool.name) ?? {}
       return withPageNamed(tool, (uri) => this.resourceNames.nameOf(server, uri))
     })
-    this.#readOnly = new Set(tools.filter(saysReadOnly).map(({ name }) => name))
+    const prompts = named('prompts', this.#prompts)
+    const aliases = addAliases(this.#tools)
+    addAliases(this.#prompts)
+    const namesOf = (some: readonly Named[]): ReadonlySet<string> =>
+      new Set(some.flatMap(({ name }) => [name, aliases.get(name) ?? name]))
+    this.#readOnly = namesOf(tools.filter(saysReadOnly))
     // What is not listed is not known to be wrapped.
-    this.#wrapped = new Set(toolSearch ? [] : tools.filter(needsWrapping).map(({ name }) => name))
+    this.#wrapped = namesOf(toolSearch ? [] : tools.filter(needsWrapping))
     if (toolSearch) this.toolSearch = new ToolSearch(tools)
     this.#lists = {
       tools: toolSearch ? SEARCH_DEFINITIONS : tools,
-      prompts: named('prompts', this.#prompts),
+      prompts,
       resources: offerings.flatMap(({ server, resources }) =>
         resources.map((each) => {
           const uri = this.resourceNames.nameOf(server, each.uri)
@@ -193,6 +199,18 @@ export class Offer {
     this.#pages.set(key, pages)
     return pages.page(cursor)
   }
+}
+
+/** Makes `server.name` mean what `server__name` does, unless something has that name; answers with these by the listed. */
+function addAliases(places: Map<string, Place>): ReadonlyMap<string, string> {
+  const aliases = new Map<string, string>()
+  for (const [listed, place] of Array.from(places)) {
+    const dotted = dottedName(listed, place)
+    if (dotted === undefined || places.has(dotted)) continue
+    places.set(dotted, place)
+    aliases.set(listed, dotted)
+  }
+  return aliases
 }
 
 function saysReadOnly({ annotations }: Named): boolean {
