@@ -111,7 +111,9 @@ describe('npm start', () => {
       team: own('team'),
       corp: own('corp', { apiKeyFile: await file('corp.key', 'in-a-file-of-llm-json') }),
     }
+    const llm = { type: 'gemini', api_key: 'in-mcp-json' }
     const host = await start({
+      MCP_JSON_PATH: await file('mcp.json', JSON.stringify({ llm, servers: {} })),
       LLM_CONFIG: await file('llm.json', JSON.stringify({ providers })),
       ENV_FILE: await file('.env', 'WORK_LLM_KEY=named-by-llm-json'),
       ANTHROPIC_API_KEY: 'in-the-environment',
@@ -120,9 +122,12 @@ describe('npm start', () => {
       TEAM_API_KEY: 'by-the-name-of-the-provider',
       ANTHROPIC_BASE_URL: at('anthropic'),
       OPENAI_BASE_URL: at('openai'),
+      GEMINI_BASE_URL: at('gemini'),
+      MAX_TOOL_CALL: '5',
     })
     // The worker asks every provider that it has a key for which models there are.
     const expected = [
+      'gemini in-mcp-json',
       'anthropic in-the-environment',
       'openai in-a-file',
       'work named-by-llm-json',
@@ -132,6 +137,8 @@ describe('npm start', () => {
     ]
     await host.says('Ctrl-C stops everything')
     await eventually(() => expected.every((each) => keys.has(each)), { what: 'use of every key' })
+    expect(host.output()).toContain('llm.api_key is used, but a key belongs in GEMINI_API_KEY')
+    expect(host.output()).toContain('did you mean MAX_TOOL_CALLS?')
     for (const each of expected) expect(host.output()).not.toContain(each.split(' ')[1])
   })
 

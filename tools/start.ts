@@ -1,14 +1,19 @@
 // `npm start`: the whole host on this machine.
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
+import { ConfigError } from '@mcp-host/service'
 import { ConfigurationError, describeFault, loadMcpConfig } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
+import type { McpJsonSettings } from './host/mcp-json-settings.ts'
+import { mcpJsonSettings } from './host/mcp-json-settings.ts'
 import { readRunFile } from './host/run-file.ts'
 import { runHost } from './host/run-host.ts'
 import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
 import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
+import { unknownSettings } from './host/unknown-settings.ts'
 import { lifelineSignal } from './lifeline.ts'
 import { followStatus } from './start/follow-status.ts'
 import { unreachableBroker } from './start/reach-broker.ts'
@@ -35,17 +40,17 @@ async function main(args: readonly string[]): Promise<number> {
   const stop = stopSignal()
   try {
     if (args.length > 0) throw new StartError(`unknown argument ${args[0]}\n\n${usage()}`, 2)
-    const env = readEnv(process.env, root)
-    const configured = await checkSettings(env)
+    const { env, configured, warnings } = await checkSettings(readEnv(process.env, root))
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
     await using _lock = await lockOrExplain(dataDir)
     await checkPort(host, Number(env['PORT'] || 3000))
 
     say('mcp-host', 'starting')
+    for (const warning of warnings) say('warning', warning)
     if (env['NATS_URL']) void warnUnreachable(env['NATS_URL'])
     await using running = await runHost({
-      env: { ...env, MCP_JSON_PATH: resolve(root, env['MCP_JSON_PATH'] || 'mcp.json') },
+      env,
       dataDir,
       natsServerBin: process.env['NATS_SERVER_BIN'],
       say,
@@ -76,22 +81,47 @@ function say(about: string, what: string): void {
   process.stdout.write(`${about.padEnd(20)}${what}\n`)
 }
 
-/** Answers with the names of the MCP servers that are configured. */
-async function checkSettings(env: Env): Promise<string[]> {
-  const problems = settingProblems(env)
-  const mcpJson = resolve(root, env['MCP_JSON_PATH'] || 'mcp.json')
+interface CheckedSettings {
+  /** With the settings that `mcp.json` adds. */
+  readonly env: Env
+  /** Names of the MCP servers. */
+  readonly configured: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** Throws `StartError` with all that is wrong with the settings. */
+async function checkSettings(given: Env): Promise<CheckedSettings> {
+  const mcpJson = resolve(root, given['MCP_JSON_PATH'] || 'mcp.json')
+  const problems: string[] = []
+  const warnings: string[] = []
+  let configured: readonly string[] = []
+  let added: McpJsonSettings = { settings: {}, warnings: [] }
   try {
-    const { servers } = await loadMcpConfig(mcpJson, env, {
+    const { servers } = await loadMcpConfig(mcpJson, given, {
       reservedNames: RESERVED_SERVER_NAMES,
-      onWarning: (warning) => say('warning', describeFault(warning)),
+      onWarning: (warning) => warnings.push(describeFault(warning)),
     })
-    if (problems.length === 0) return Object.keys(servers)
+    configured = Object.keys(servers)
+    added = mcpJsonSettings(mcpJson, given)
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error
-    problems.push(error.message)
+    if (error instanceof ConfigurationError) problems.push(error.message)
+    else if (error instanceof ConfigError) problems.push(...error.problems)
+    else throw error
+  }
+  const env: Env = { ...given, ...added.settings, MCP_JSON_PATH: mcpJson }
+  problems.unshift(...settingProblems(env))
+  if (problems.length === 0) {
+    const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)
+    warnings.push(...added.warnings, ...unknownSettings(env, texts))
+    return { env, configured, warnings }
   }
   const list = problems.map((problem) => `  ${problem.replaceAll('\n', '\n  ')}`).join('\n')
   throw new StartError(`Faulty settings:\n${list}\nSee docs/config.md.`, 2)
+}
+
+/** Empty where there is no such file. */
+function readText(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
 /** The services wait for the broker, which may come up after them; the user is told at once. */

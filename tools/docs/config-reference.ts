@@ -4,7 +4,8 @@ import { ALL_SETTINGS } from '../host/settings.ts'
 const HEAD = `# Settings
 
 Made from the code by \`npm run generate\`; do not edit. Every setting is an environment variable, or a
-line in \`.env\`. An empty value counts as not set. Faulty settings are all named at once and nothing starts.
+line in \`.env\`. An empty value counts as not set. Faulty settings are all named at once and nothing starts;
+\`npm start\` warns about unknown ones that begin with \`LLM_\`, \`MAX_\` or \`MCP_\` or look like a setting.
 `
 
 /** Every setting of every process, as a document. */
@@ -16,10 +17,11 @@ export function configReference(): string {
   return HEAD + sections.join('')
 }
 
-function row({ env, default: fallback, describe, isSecret }: Setting): string {
+function row({ env, aliases = [], default: fallback, describe, isSecret }: Setting): string {
+  const also = aliases.map((name) => ` Also read as \`${name}\`.`).join('')
   const secret = isSecret === true ? ' Secret: never logged or shown.' : ''
   const shown = fallback === undefined || fallback === '' ? '' : `\`${fallback}\``
-  return `| \`${env}\` | ${shown} | ${describe}${secret} |`
+  return `| \`${env}\` | ${shown} | ${describe}${also}${secret} |`
 }
 
 /** A \`.env\` to start from: every setting, commented out. */

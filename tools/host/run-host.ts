@@ -148,7 +148,9 @@ const SETTINGS: Partial<Record<ServiceName, Settings>> = {
 function environmentOf(name: ServiceName, env: Env): Env {
   const settings = SETTINGS[name]
   if (settings === undefined) return env
-  const names = [...Object.values(baseSettings), ...Object.values(settings)].map((each) => each.env)
+  const names = [...Object.values(baseSettings), ...Object.values(settings)].flatMap(
+    ({ env: own, aliases = [] }) => [own, ...aliases],
+  )
   const system = ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS']
   return Object.fromEntries([...system, ...names].map((each) => [each, env[each]]))
 }

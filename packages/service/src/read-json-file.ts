@@ -10,7 +10,8 @@ import { ConfigError } from './settings.ts'
 export function readJsonFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    // Editors of Windows begin files with a byte order mark.
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     if (code === 'ENOENT') return undefined

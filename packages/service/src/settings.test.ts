@@ -39,6 +39,20 @@ function problems(
   throw new Error('nothing was faulty')
 }
 
+test('a setting is read by its alias where its own name is not set, and faults say which', () => {
+  const aliased = {
+    tokens: setting({
+      env: 'TOKENS',
+      aliases: ['OLD'],
+      schema: values.integer(1, 9),
+      describe: '',
+    }),
+  }
+  expect(loadConfig(aliased, { OLD: '3' })).toEqual({ tokens: 3 })
+  expect(loadConfig(aliased, { OLD: '3', TOKENS: '4' })).toEqual({ tokens: 4 })
+  expect(() => loadConfig(aliased, { OLD: 'x', TOKENS: '' })).toThrow('OLD=x: must be')
+})
+
 describe('settings', () => {
   test('are read by the types of their schemas', () => {
     const env = {

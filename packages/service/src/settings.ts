@@ -5,6 +5,8 @@ import { Secret } from './secret.ts'
 export interface Setting<T = unknown> {
   /** Name of the environment variable. */
   readonly env: string
+  /** Other names that it is read by where that one is not set. */
+  readonly aliases?: readonly string[]
   readonly schema: z.ZodType<T>
   /** As it would be written in the environment. */
   readonly default?: string
@@ -70,10 +72,11 @@ export function loadConfig<S extends Settings>(
 ): Config<S> {
   const problems: string[] = []
   const config: Record<string, unknown> = {}
-  for (const [key, { env: name, schema, default: fallback, isSecret }] of Object.entries(
-    settings,
-  )) {
-    const given = env[name] === '' ? undefined : env[name]
+  for (const [key, each] of Object.entries(settings)) {
+    const { env: ownName, aliases = [], schema, default: fallback, isSecret } = each
+    const isGiven = (name: string): boolean => (env[name] ?? '') !== ''
+    const name = [ownName, ...aliases].find(isGiven) ?? ownName
+    const given = isGiven(name) ? env[name] : undefined
     const parsed = schema.safeParse(given ?? fallback)
     if (parsed.success) {
       config[key] = parsed.data

@@ -44,6 +44,7 @@ export const orchestratorSettings = {
   }),
   contextTokens: setting({
     env: 'CONTEXT_TOKENS',
+    aliases: ['MAX_TOKEN_COUNT'],
     schema: values.integer(1_000, 10_000_000).optional(),
     describe:
       'How many tokens of a conversation a model is sent at most. Without it: as many as the model takes, but not over 200,000.',

@@ -172,6 +172,17 @@ export const McpFile = z
     servers: group,
     mcpServers: group,
     inputs: foreign,
+    llm: explained(
+      z.unknown().optional(),
+      'The model that answers in `npm start`: type, api_key, model and system_prompt. Settings of the environment come first; a key belongs there.',
+      { type: 'gemini', model: 'gemini-flash-latest' },
+    ),
+    max_tool_calls: explained(
+      z.unknown().optional(),
+      'How many tool calls one turn may make in `npm start`; the setting MAX_TOOL_CALLS comes first.',
+      25,
+    ),
+    maxToolCalls: explained(z.unknown().optional(), 'As max_tool_calls.', 25),
   })
   .meta({
     title: 'MCP servers of mcp-host (mcp.json)',

@@ -94,6 +94,11 @@ describe('a model', () => {
     expect(models.get('xai/a/b')).toMatchObject({ provider: 'xai', model: 'a/b' })
   })
 
+  test('is got by an alias of its provider', async () => {
+    const models = await modelsOf({ ANTHROPIC_API_KEY: KEY })
+    expect(models.get('claude/m')).toMatchObject({ provider: 'anthropic', model: 'm' })
+  })
+
   test('that is not there is refused with what there is', async () => {
     const models = await modelsOf({ XAI_API_KEY: KEY })
     expect(() => models.get('parrot/1')).toThrow(

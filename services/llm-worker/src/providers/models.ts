@@ -1,5 +1,5 @@
 import type { ListedModel, ProviderEntry } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, withoutAlias } from '@mcp-host/contracts'
 import { ConfigError } from '@mcp-host/service'
 import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
@@ -90,7 +90,8 @@ export class Models {
     )
   }
 
-  #one(reference: string): Model {
+  #one(asked: string): Model {
+    const reference = withoutAlias(asked, (name) => this.#settings.providers.has(name))
     const name = providerOf(reference)
     const provider = this.#settings.providers.get(name)
     if (provider === undefined) {

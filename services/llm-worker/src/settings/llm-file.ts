@@ -1,3 +1,4 @@
+import { withoutAlias } from '@mcp-host/contracts'
 import { z } from 'zod'
 
 /** What a provider speaks. */
@@ -12,6 +13,12 @@ export const ProviderType = z.enum([
   'demo',
 ])
 export type ProviderType = z.infer<typeof ProviderType>
+
+/** A type as people write it. */
+const WrittenType = z
+  .string()
+  .transform((written) => withoutAlias(written))
+  .pipe(ProviderType)
 
 const milliseconds = z.int().positive()
 
@@ -66,7 +73,7 @@ const Key = z.strictObject({
 
 const ProviderSettings = Key.extend({
   /** Default: its name. */
-  type: ProviderType.optional(),
+  type: WrittenType.optional(),
   /** Where it is reached, when it is not at its own address. */
   baseUrl: z.url('must be a URL').optional(),
   /** The model that answers when only the provider is named. */

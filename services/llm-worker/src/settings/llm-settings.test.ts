@@ -54,6 +54,37 @@ describe('by the environment', () => {
     expect(read(env).default).toBe(expected)
   })
 
+  test('claude and grok are read as anthropic and xai, in the environment and in llm.json', () => {
+    const env = { ANTHROPIC_API_KEY: KEY, XAI_API_KEY: KEY }
+    const named = read({ ...env, LLM_PROVIDER: 'claude', LLM_FALLBACK: 'grok/grok-4,demo' })
+    expect(named).toMatchObject({ default: 'anthropic', fallback: ['xai/grok-4', 'demo'] })
+    const file = {
+      default: 'claude/m',
+      fallback: ['grok', 'other'],
+      providers: { claude: { model: 'm' }, other: { type: 'grok', apiKeyEnv: 'XAI_API_KEY' } },
+    }
+    const fromFile = read(env, file)
+    expect(fromFile).toMatchObject({ default: 'anthropic/m', fallback: ['xai', 'other'] })
+    expect(fromFile.providers.get('anthropic')).toMatchObject({ type: 'anthropic', model: 'm' })
+    expect(fromFile.providers.get('other')).toMatchObject({ type: 'xai' })
+  })
+
+  test('a provider that is named claude and is another one keeps its name', () => {
+    const own = { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'm' }
+    const { providers, default: standard } = read(
+      {},
+      { default: 'claude', providers: { claude: own } },
+    )
+    expect(standard).toBe('claude')
+    expect(providers.get('claude')).toMatchObject({ type: 'openai-compatible' })
+  })
+
+  test('a provider that does not exist is answered with all there are, and the nearest', () => {
+    expect(problems({ LLM_PROVIDER: 'gemni' })).toEqual([
+      'there is no provider "gemni"; there are gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible, demo; did you mean gemini?',
+    ])
+  })
+
   test('those who could answer are those with a key, and those who need none', () => {
     const { providers } = read({ XAI_API_KEY: KEY })
     expect(Array.from(providers.keys())).toEqual(['xai', 'ollama', 'lmstudio', 'demo'])
@@ -91,7 +122,6 @@ describe('by the environment', () => {
       { LLM_PROVIDER: 'openai-compatible' },
       'the provider openai-compatible needs OPENAI_COMPATIBLE_BASE_URL to be set',
     ],
-    [{ LLM_PROVIDER: 'parrot' }, 'there is no provider "parrot"; there are ollama, lmstudio, demo'],
     [
       { LLM_MODEL: 'x' },
       'LLM_MODEL has no effect on the demo model; set LLM_PROVIDER or a key as well',
@@ -188,7 +218,7 @@ describe('by llm.json', () => {
     [
       'one that is not there',
       { default: 'work/x', fallback: ['play'] },
-      'there is no provider "work"; there are ollama, lmstudio, demo',
+      'there is no provider "work"; there are gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible, demo',
     ],
   ])('%s is refused with its place', (_, file, problem) => {
     expect(problems({}, file)[0]).toBe(problem)

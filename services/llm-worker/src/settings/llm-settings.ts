@@ -1,7 +1,9 @@
-import { ConfigError, readJsonFile } from '@mcp-host/service'
+import { withoutAlias } from '@mcp-host/contracts'
+import { ConfigError, nearestName, readJsonFile } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
 import type { Provider } from './find-provider.ts'
 import { findProvider } from './find-provider.ts'
+import type { ProviderSettings } from './llm-file.ts'
 import { LlmFile, ProviderType } from './llm-file.ts'
 import { providerTypes } from './provider-types.ts'
 import type { Environment } from './read-key.ts'
@@ -28,16 +30,19 @@ type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'
  * `ConfigError` with all that is wrong.
  */
 export function readLlmSettings(config: Config, env: Environment): LlmSettings {
-  const { llmConfig, provider, model } = config
+  const { llmConfig, model } = config
   const file = llmConfig === NONE ? undefined : readJsonFile(llmConfig, LlmFile)
   if (file === undefined && llmConfig !== NONE && (env['LLM_CONFIG'] ?? '') !== '') {
     throw new ConfigError([`LLM_CONFIG: there is no file ${llmConfig}; "${NONE}" does without one`])
   }
-  const own = file?.providers ?? {}
+  const own = ownProviders(file)
+  const resolve = (reference: string): string => withoutAlias(reference, (name) => name in own)
+  const provider = config.provider && resolve(config.provider)
+  const standard = file?.default && resolve(file.default)
+  const fallback = (file?.fallback ?? config.fallback).map(resolve)
   const problems: string[] = []
   const providers = new Map<string, Provider>()
-  const fallback = file?.fallback ?? config.fallback
-  const named = [file?.default ?? provider, ...fallback].flatMap((each) =>
+  const named = [standard ?? provider, ...fallback].flatMap((each) =>
     each === undefined ? [] : [providerOf(each)],
   )
   for (const name of new Set([...Object.keys(own), ...ProviderType.options])) {
@@ -54,8 +59,10 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   }
   for (const name of named) {
     if (own[name] !== undefined || ProviderType.safeParse(name).success) continue
-    const known = Array.from(providers.keys()).join(', ')
-    problems.push(`there is no provider "${name}"; there are ${known}`)
+    const known = [...new Set([...Object.keys(own), ...ProviderType.options])]
+    const nearest = nearestName(name, known, 2)
+    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
+    problems.push(`there is no provider "${name}"; there are ${known.join(', ')}${hint}`)
   }
   const keyed = Array.from(providers.values()).find(
     ({ type, apiKey, ...each }) =>
@@ -63,12 +70,12 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
       (each.model !== undefined || providerTypes[type].keyEnv !== undefined),
   )
   const chosen = provider ?? keyed?.name
-  if (model !== undefined && (file?.default ?? chosen ?? 'demo') === 'demo') {
+  if (model !== undefined && (standard ?? chosen ?? 'demo') === 'demo') {
     problems.push('LLM_MODEL has no effect on the demo model; set LLM_PROVIDER or a key as well')
   }
   if (problems.length > 0) throw new ConfigError(problems)
   const first =
-    file?.default ?? (chosen === undefined || model === undefined ? chosen : `${chosen}/${model}`)
+    standard ?? (chosen === undefined || model === undefined ? chosen : `${chosen}/${model}`)
   const keyFiles = Array.from(providers.values()).flatMap(({ keyFile }) => keyFile ?? [])
   return {
     providers,
@@ -76,6 +83,24 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     files: llmConfig === NONE ? keyFiles : [llmConfig, ...keyFiles],
     ...(first === undefined ? {} : { default: first }),
   }
+}
+
+/** The environment variable that has the key of a provider which `llm.json` does not mention. */
+export function keyVariable(provider: string): string {
+  const type = ProviderType.safeParse(provider).data
+  const usual = type === undefined ? undefined : providerTypes[type].keyEnv
+  return usual ?? `${provider.toUpperCase().replaceAll('-', '_')}_API_KEY`
+}
+
+/** The providers of `llm.json`; one that goes by an alias has its own name, unless that is there as well. */
+function ownProviders(file: LlmFile | undefined): Readonly<Record<string, ProviderSettings>> {
+  const written = file?.providers ?? {}
+  const entries = Object.entries(written).map(([name, settings]): [string, ProviderSettings] => {
+    const ownName = withoutAlias(name)
+    const isAlias = !(ownName in written) && (settings.type ?? ownName) === ownName
+    return [isAlias ? ownName : name, settings]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** The provider of `provider/model`. */

@@ -151,6 +151,17 @@ test('the model is the one that the workers last named', () => {
   expect(model()).toMatchObject({ model: 'm', contextWindow: 8_000 })
 })
 
+test('the window of a model is found by the alias of its provider', () => {
+  const entries = new Map<string, CatalogEntry>()
+  entries.set('provider.xai', {
+    kind: 'provider',
+    provider: 'xai',
+    state: 'ready',
+    models: [{ id: 'grok-4', contextWindow: 5_000 }],
+  })
+  expect(catalogModel({ entries })('grok/grok-4')).toMatchObject({ contextWindow: 5_000 })
+})
+
 test('of a model that is named is known what its provider lists', () => {
   const entries = new Map<string, CatalogEntry>()
   const model = catalogModel({ entries })

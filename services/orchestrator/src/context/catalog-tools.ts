@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
-import { isConfigured, viewServers } from '@mcp-host/contracts'
+import { isConfigured, viewServers, withoutAlias } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { offeredTools } from './tool-names.ts'
 
@@ -70,9 +70,12 @@ export function catalogModel({
   return (given) => {
     const known = Array.from(entries.values())
     const standard = known.find((entry) => entry.kind === 'model')
-    const reference = given ?? `${standard?.provider}/${standard?.model}`
+    const findProvider = (name: string) =>
+      known.find((each) => each.kind === 'provider' && each.provider === name)
+    const asked = given ?? `${standard?.provider}/${standard?.model}`
+    const reference = withoutAlias(asked, (name) => findProvider(name) !== undefined)
     const [name = ''] = reference.split('/', 1)
-    const entry = known.find((each) => each.kind === 'provider' && each.provider === name)
+    const entry = findProvider(name)
     const listed = entry?.kind === 'provider' ? entry : undefined
     const id = reference.slice(name.length + 1) || listed?.defaultModel
     const model = listed?.models.find((each) => each.id === id && each.contextWindow !== undefined)

@@ -31,6 +31,13 @@ test('a title is kept in one line, without control characters', async () => {
   expect(directory.records.get(known.id)).toEqual(renamed)
 })
 
+test('a session is given the model of a provider by its alias', async () => {
+  const known = record()
+  await directory.put(known)
+  expect(await change(known.id, { model: 'grok/grok-4' })).toMatchObject({ model: 'xai/grok-4' })
+  expect(appended).toMatchObject([{ fact: { model: 'xai/grok-4' } }])
+})
+
 test('a title of which nothing can be seen is refused by its field', async () => {
   const known = record()
   await directory.put(known)

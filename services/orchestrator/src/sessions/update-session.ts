@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, SessionId, SessionRecord } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, withoutAlias } from '@mcp-host/contracts'
 import { cleanTitle } from './clean-title.ts'
 import { noSession, ownRecord } from './own-record.ts'
 import { updateRecord } from './update-record.ts'
@@ -28,12 +28,12 @@ export interface SessionChange {
 export async function updateSession(
   { bus, providers, now }: UpdateDeps,
   session: SessionId,
-  { title: given, model, create = false }: SessionChange,
+  { title: given, model: asked, create = false }: SessionChange,
   envelope: Envelope,
 ): Promise<SessionRecord> {
   const { principal } = envelope
   const title = given === undefined ? undefined : readableTitle(given)
-  if (typeof model === 'string') checkProvider(model, providers())
+  const model = typeof asked === 'string' ? knownModel(asked, providers()) : asked
   const own = (record: SessionRecord | undefined): SessionRecord =>
     record === undefined && create
       ? newRecord(session, principal, now())
@@ -64,9 +64,10 @@ function readableTitle(given: string): string {
   throw new BusError('invalid', 'title: must have a visible character', { field: 'title' })
 }
 
-function checkProvider(model: string, known: readonly string[]): void {
+function knownModel(asked: string, known: readonly string[]): string {
+  const model = withoutAlias(asked, (name) => known.includes(name))
   const [provider = ''] = model.split('/', 1)
-  if (known.length === 0 || known.includes(provider)) return
+  if (known.length === 0 || known.includes(provider)) return model
   const message = `model: there is no provider "${provider}"; there are ${known.join(', ')}`
   throw new BusError('invalid', message, { field: 'model' })
 }
