@@ -62,6 +62,7 @@ const stdio = {
 const remote = (schemes: readonly [string, string]) =>
   ({
     type: z.enum(['http', 'sse', 'websocket']),
+    fallback: z.literal('sse', 'must be "sse"').exactOptional(),
     url: address(schemes),
     headers,
     instances: remoteInstances(schemes),

@@ -31,6 +31,8 @@ export interface StdioInstance extends InstanceConfig {
 /** A server that runs elsewhere: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
 export interface RemoteServerConfig extends CommonServerConfig {
   readonly type: 'http' | 'sse' | 'websocket'
+  /** Of `http`: where the server refuses Streamable HTTP, it is asked for HTTP+SSE. */
+  readonly fallback?: 'sse'
   /** `http(s)://…`, for a WebSocket `ws(s)://…`. */
   readonly url: string
   /** Sent with every HTTP request, and when a WebSocket is opened. */

@@ -32,6 +32,7 @@ const ajv = new Ajv().addVocabulary(['allowComments', 'allowTrailingCommas'])
 const isAllowedInEditors = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8')) as object)
 
 const http = { type: 'http', url: 'https://a.example/mcp', headers: {} }
+const unnamed = { ...http, fallback: 'sse' }
 const webSocket = { type: 'websocket', url: 'wss://a.example', headers: {} }
 const stdio = { type: 'stdio', command: 'node', args: [], env: {}, cwd: '/etc/host' }
 const URL_FIELD = '"url": "https://a.example/mcp"'
@@ -44,14 +45,19 @@ describe('a server is read', () => {
     ['as local', `"type": "local", ${COMMAND}`, stdio],
     ['as local over stdio', `"type": "local", "transport": "stdio", ${COMMAND}`, stdio],
     ['with a transport alone', `"transport": "sse", ${URL_FIELD}`, { ...http, type: 'sse' }],
-    ['with a URL alone', URL_FIELD, http],
+    ['with a URL alone', URL_FIELD, unnamed],
     ['with the URL of a WebSocket alone', '"url": "wss://a.example"', webSocket],
     ['with the type http', `"type": "http", ${URL_FIELD}`, http],
     ['with the type streamable-http', `"type": "streamable-http", ${URL_FIELD}`, http],
+    [
+      'with the type http and an address as of HTTP+SSE',
+      '"type": "http", "url": "https://a.example/sse?a=b"',
+      { ...unnamed, url: 'https://a.example/sse?a=b' },
+    ],
     ['with the type sse', `"type": "sse", ${URL_FIELD}`, { ...http, type: 'sse' }],
     ['with the type websocket', '"type": "websocket", "url": "wss://a.example"', webSocket],
     ['with the type ws', '"type": "ws", "url": "wss://a.example"', webSocket],
-    ['as remote', `"type": "remote", ${URL_FIELD}`, http],
+    ['as remote', `"type": "remote", ${URL_FIELD}`, unnamed],
     ['as remote over http', `"type": "remote", "transport": "http", ${URL_FIELD}`, http],
     [
       'as remote over a WebSocket',
@@ -59,8 +65,12 @@ describe('a server is read', () => {
       webSocket,
     ],
     ['with an id that is its key', `"id": "web", ${COMMAND}`, stdio],
-    ['with a time-out in seconds', `${URL_FIELD}, "timeout": 1.5`, { ...http, timeoutMs: 1500 }],
-    ['with one in milliseconds', `${URL_FIELD}, "timeoutMs": 1500`, { ...http, timeoutMs: 1500 }],
+    ['with a time-out in seconds', `${URL_FIELD}, "timeout": 1.5`, { ...unnamed, timeoutMs: 1500 }],
+    [
+      'with one in milliseconds',
+      `${URL_FIELD}, "timeoutMs": 1500`,
+      { ...unnamed, timeoutMs: 1500 },
+    ],
     [
       'with a policy of restarting',
       `${COMMAND}, "restart": "on-failure"`,
@@ -74,7 +84,7 @@ describe('a server is read', () => {
     [
       'with roots',
       `${URL_FIELD}, "roots": ["docs", "/srv/a b", "file:///srv/c"]`,
-      { ...http, roots: ['file:///etc/host/docs', 'file:///srv/a%20b', 'file:///srv/c'] },
+      { ...unnamed, roots: ['file:///etc/host/docs', 'file:///srv/a%20b', 'file:///srv/c'] },
     ],
     [
       'as several processes',
@@ -89,7 +99,7 @@ describe('a server is read', () => {
     [
       'at several addresses',
       `${URL_FIELD}, "instances": [{}, { "url": "https://b.example", "headers": { "a": "b" } }]`,
-      { ...http, instances: [{}, { url: 'https://b.example', headers: { a: 'b' } }] },
+      { ...unnamed, instances: [{}, { url: 'https://b.example', headers: { a: 'b' } }] },
     ],
     [
       'with fields of other programs, whose texts are theirs',
@@ -123,6 +133,7 @@ describe('a server is read', () => {
     const text = JSON.stringify({ servers: { web: { url: 'http://a', ...settings } } })
     expect(parse(text).servers['web']).toEqual({
       type: 'http',
+      fallback: 'sse',
       url: 'http://a',
       headers: {},
       ...settings,
@@ -188,7 +199,7 @@ describe('a file', () => {
       '  { "id": "one", "type": "local", "command": "node", "dependencies": ["two"] },',
       '  { "id": "two", "type": "remote", "url": "https://a.example/mcp" } ] }',
     )
-    const expected = { one: { ...stdio, dependencies: ['two'] }, two: http }
+    const expected = { one: { ...stdio, dependencies: ['two'] }, two: unnamed }
     expect(parse(text).servers).toEqual(expected)
     expect(isAllowedInEditors(parseJsonc(text))).toBe(true)
   })

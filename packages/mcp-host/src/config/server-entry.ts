@@ -23,7 +23,7 @@ const folder = filledText.refine((value) => !value.includes('://') || isFileUri(
 const type = <const Names extends readonly string[]>(...names: Names) =>
   explained(
     z.enum(names, TYPES).exactOptional(),
-    'How the server is reached; without it, "command" means stdio and "url" means http, or websocket for ws:// and wss://.',
+    'How the server is reached; without it, "command" means stdio and "url" means http, or sse where the server refuses http, or websocket for ws:// and wss://.',
     names[0],
   )
 const transport = <const Names extends readonly string[]>(...names: Names) =>

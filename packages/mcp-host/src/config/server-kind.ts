@@ -21,6 +21,15 @@ export function serverKind(entry: Readonly<Record<string, unknown>>): ServerConf
   return typeof url === 'string' && /^wss?:/i.test(url) ? 'websocket' : 'http'
 }
 
+/**
+ * Whether an entry of a server over HTTP leaves open which of the two transports it speaks: it names
+ * none, or its address is one that servers of HTTP+SSE have.
+ */
+export function mayBeSse({ type, transport, url }: Readonly<Record<string, unknown>>): boolean {
+  if (KINDS.get(type) === undefined && KINDS.get(transport) === undefined) return true
+  return typeof url === 'string' && URL.canParse(url) && new URL(url).pathname.endsWith('/sse')
+}
+
 /** One that has addresses in its instances alone is a remote one without its own. */
 function urlOfInstance({ instances }: Readonly<Record<string, unknown>>): unknown {
   const [first]: unknown[] = Array.isArray(instances) ? instances : []

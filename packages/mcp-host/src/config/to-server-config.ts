@@ -11,6 +11,7 @@ import type {
 } from './mcp-config.ts'
 import type { RemoteEntry, StdioEntry } from './server-entry.ts'
 import { settings } from './server-fields.ts'
+import { mayBeSse } from './server-kind.ts'
 
 const Settings = z.object(settings)
 const BYTES_PER_MEGABYTE = 2 ** 20
@@ -41,7 +42,8 @@ export function toRemoteConfig(
 ): RemoteServerConfig {
   const { url, headers = {}, instances } = entry
   const balanced = instances === undefined ? {} : { instances }
-  return { type, url, headers, ...balanced, ...toCommon(entry, folder) }
+  const fallback = type === 'http' && mayBeSse(entry) ? { fallback: 'sse' as const } : {}
+  return { type, ...fallback, url, headers, ...balanced, ...toCommon(entry, folder) }
 }
 
 function toLimits({ memoryMb, ...limits }: NonNullable<StdioEntry['limits']>): ResourceLimits {

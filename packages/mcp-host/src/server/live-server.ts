@@ -1,24 +1,15 @@
-import {
-  type Implementation,
-  SseError,
-  type SubscriptionFilter,
-} from '@modelcontextprotocol/client'
+import type { Implementation, SubscriptionFilter } from '@modelcontextprotocol/client'
 
 import { ArgumentValidator } from '../arguments/argument-validator.ts'
 import type { ServerConfig, ValidationMode } from '../config/mcp-config.ts'
-import { clientCapabilities } from '../connection/client-capabilities.ts'
-import {
-  Connection,
-  type ConnectionOptions,
-  type EraChoice,
-  type ListenOptions,
-} from '../connection/connection.ts'
+import type { Connection, EraChoice, ListenOptions } from '../connection/connection.ts'
 import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import type { Logger } from '../logger.ts'
 import type { Live } from '../requests/request-path.ts'
 import { ServerInbox, type ServerInboxDeps } from '../requests/server-inbox.ts'
 import type { CausingCall } from '../requests/server-request.ts'
-import { createEndpoint, type Endpoint, type EndpointDeps } from '../transport/endpoint.ts'
+import type { EndpointDeps } from '../transport/endpoint.ts'
+import { connect, type Connected, EndedError } from './connect.ts'
 
 export interface LiveServerDeps extends EndpointDeps {
   readonly logger: Logger
@@ -39,27 +30,25 @@ export interface LiveServerOptions {
   readonly graceMs: number
 }
 
-/** The connection ended by itself; the message is why, as in `exited with code 1`. */
-export class EndedError extends Error {
-  override readonly name = 'EndedError'
-}
-
 /** A server while it is connected: one process or session, from its handshake to its end. */
 export class LiveServer implements Live {
   readonly connection: Connection
   readonly inventory: Inventory
+  /** How the server was reached. */
+  readonly type: ServerConfig['type']
   readonly #inbox: ServerInbox
   readonly #ended = new AbortController()
   #validator: ArgumentValidator
 
   private constructor(
-    connection: Connection,
+    { connection, type }: Connected,
     inventory: Inventory,
     inbox: ServerInbox,
     mode: ValidationMode,
   ) {
     this.#validator = new ArgumentValidator(mode)
     this.connection = connection
+    this.type = type
     this.inventory = inventory
     this.#inbox = inbox
   }
@@ -86,7 +75,7 @@ export class LiveServer implements Live {
       },
       { server: name, roots: config.roots ?? [] },
     )
-    const connection = await connect(deps, options, signal, {
+    const connected = await connect(deps, options, signal, {
       prepare: (client, hold) => inbox.prepare(client, hold),
       onClose: () => {
         if (live === undefined) return
@@ -100,9 +89,10 @@ export class LiveServer implements Live {
       if (list === 'tools' && live !== undefined) live.#validator = new ArgumentValidator(mode)
       onListed(list)
     }
+    const { connection } = connected
     const lists = { filter: config.tools ?? {}, timeoutMs: listTimeoutMs }
     const inventory = new Inventory(connection, { logger, onChange }, lists)
-    live = new LiveServer(connection, inventory, inbox, mode)
+    live = new LiveServer(connected, inventory, inbox, mode)
     try {
       await inventory.load(signal)
       // It may have ended while nothing was waiting for an answer.
@@ -166,41 +156,4 @@ export class LiveServer implements Live {
   close(): Promise<void> {
     return this.connection.close()
   }
-}
-
-/**
- * Opens a connection. A process that ends because it was asked for its revisions, as some old ones
- * do, is started again and not asked.
- */
-async function connect(
-  deps: LiveServerDeps,
-  { config, clientInfo, era, graceMs }: LiveServerOptions,
-  signal: AbortSignal,
-  listeners: Pick<ConnectionOptions, 'prepare' | 'onClose'>,
-): Promise<Connection> {
-  const { answered } = deps.inbox
-  const capabilities = deps.inbox.capabilities ?? clientCapabilities(answered, config.roots ?? [])
-  let endpoint = createEndpoint(deps, config, { graceMs })
-  const onError = (error: Error): void => {
-    deps.logger.warn({ err: error }, 'protocol fault')
-    // Its stream would be opened again as another session, which knows nothing of what was agreed.
-    if (error instanceof SseError) void endpoint.close()
-  }
-  const options = { clientInfo, capabilities, signal, onError, ...listeners }
-  try {
-    return await Connection.open(endpoint, { ...options, era })
-  } catch (error) {
-    const endedByItself = endpoint.isPipe && endpoint.exitCode !== undefined
-    if (era !== 'auto' || !endedByItself || signal.aborted) throw withReason(error, endpoint)
-    endpoint = createEndpoint(deps, config, { graceMs })
-    return Connection.open(endpoint, { ...options, era: 'legacy' }).catch((last: unknown) => {
-      throw withReason(last, endpoint)
-    })
-  }
-}
-
-/** The end of a process says more than what the SDK makes of it; that of a remote connection less. */
-function withReason(error: unknown, { isPipe, closeReason }: Endpoint): unknown {
-  const saysMore = isPipe && closeReason !== undefined
-  return saysMore ? new EndedError(closeReason, { cause: error }) : error
 }

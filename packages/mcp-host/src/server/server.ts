@@ -19,6 +19,7 @@ import { LaunchError } from '../process/launch.ts'
 import { type Mask, maskSecrets } from '../process/mask-secrets.ts'
 import type { EndpointDeps } from '../transport/endpoint.ts'
 import { ProcessOutput } from '../transport/process-output.ts'
+import { asSse } from './connect.ts'
 import { launcherOf } from './launcher.ts'
 import { LiveServer, type LiveServerDeps } from './live-server.ts'
 import { Notices, type Wanted } from './notices.ts'
@@ -87,6 +88,8 @@ export class Server {
   #live: LiveServer | undefined
   /** The era that the server was last seen to speak. */
   #knownEra: EraChoice | undefined
+  /** Whether the server was last seen to speak HTTP+SSE in place of Streamable HTTP. */
+  #isSse = false
   #restarts = 0
   #attempt: Promise<void> | undefined
   #restartTimer: NodeJS.Timeout | undefined
@@ -284,7 +287,8 @@ export class Server {
     const limit = timeLimit(limitMs)
     const signal = AbortSignal.any([limit, this.#stopping.signal])
     const era = this.config.protocol ?? this.#knownEra ?? 'auto'
-    const options = { name, clientInfo, era, config: this.config }
+    const config = this.#isSse && this.config.type === 'http' ? asSse(this.config) : this.config
+    const options = { name, clientInfo, era, config }
     try {
       const live = await LiveServer.open(
         {
@@ -305,6 +309,7 @@ export class Server {
       this.#live = live
       // One that fetched its program was silent when it was asked, whatever it speaks.
       this.#knownEra = installer === undefined ? live.connection.era : undefined
+      this.#isSse = live.type === 'sse'
       this.#error = undefined
       this.#installer = undefined
       this.#wasReady = true
@@ -315,6 +320,7 @@ export class Server {
     } catch (cause) {
       // What was known of it may be what made it fail.
       this.#knownEra = undefined
+      this.#isSse = false
       const stopping = this.#stopping.signal
       const start = { config: this.config, installer, limit, limitMs, stopping }
       const reason = `the server "${name}" ${this.#mask(startFailure(cause, start))}`

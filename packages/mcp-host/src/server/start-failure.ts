@@ -2,7 +2,7 @@ import type { ServerConfig } from '../config/mcp-config.ts'
 import { describeCause } from '../errors/describe-cause.ts'
 import { LaunchError } from '../process/launch.ts'
 import { shownUrl } from '../transport/shown-url.ts'
-import { EndedError } from './live-server.ts'
+import { EndedError } from './connect.ts'
 
 export interface FailedStart {
   readonly config: ServerConfig

@@ -20,7 +20,7 @@ export function takeSnapshot(
   const isRunning = connection?.closeReason === undefined && state !== 'shutdown'
   return {
     name,
-    type: config.type,
+    type: live?.type ?? config.type,
     state,
     since,
     restarts,

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+
+import { eventually } from '../test/eventually.ts'
+import { HttpServer } from '../test/fixtures/http-server.ts'
+import { LEGACY } from '../test/fixtures/memory-endpoint.ts'
+import { SseServer } from '../test/fixtures/sse-server.ts'
+import { HostStage } from '../test/host-stage.ts'
+
+const start = async (fields: Record<string, unknown>): Promise<HostStage> => {
+  const stage = await HostStage.open()
+  await stage.host.initialize({ servers: { it: fields } })
+  return stage
+}
+
+describe('a server that only speaks HTTP+SSE', () => {
+  test.each([400, 404, 405])(
+    'is reached by its URL alone where it answers Streamable HTTP with %s',
+    async (status) => {
+      const server = await SseServer.open(status)
+      const stage = await start({ url: server.url() })
+      expect(stage.find('it')).toMatchObject({ state: 'ready', type: 'sse', era: 'legacy' })
+      expect(stage.toolsOf('it').length).toBeGreaterThan(0)
+      expect(server.refused).toBeGreaterThan(0)
+    },
+  )
+
+  test('is reached by a URL that ends in /sse, also as one of type http', async () => {
+    const server = await SseServer.open()
+    const stage = await start({ type: 'http', url: server.url('/sse') })
+    expect(stage.find('it')).toMatchObject({ state: 'ready', type: 'sse' })
+  })
+
+  test('is not asked for Streamable HTTP again until its configuration changes', async () => {
+    const server = await SseServer.open()
+    const stage = await start({ url: server.url() })
+    const { refused } = server
+    await stage.host.restart('it')
+    expect(server).toMatchObject({ refused, opened: 2 })
+    server.dropStreams()
+    await eventually(() => stage.find('it').state === 'ready' && server.opened === 3)
+    expect(server.refused).toBe(refused)
+
+    await stage.host.reload({ servers: { it: { url: server.url(), timeout: 9 } } })
+    expect(stage.find('it').type).toBe('sse')
+    expect(server.refused).toBe(2 * refused)
+  })
+
+  test.each([
+    ['it is of type http at another address', 405, { type: 'http' }],
+    ['it refuses by another status', 401, {}],
+    ['the newer protocol alone is asked for', 405, { protocol: 'modern' }],
+  ])('is not reached where %s', async (_title, status, fields) => {
+    const server = await SseServer.open(status)
+    const starting = start({ ...fields, url: server.url() })
+    await expect(starting).rejects.toMatchObject({ code: 'server-startup' })
+    expect(server.opened).toBe(0)
+  })
+})
+
+test('a server of Streamable HTTP is spoken to as such, whatever its URL ends in', async () => {
+  const handlers = { ...LEGACY, 'tools/list': () => ({ tools: [] }) }
+  const server = await HttpServer.open(handlers, { type: 'http' })
+  const stage = await start({ url: new URL('/sse', server.url).href })
+  expect(stage.find('it')).toMatchObject({ state: 'ready', type: 'http' })
+})
+
+test('a server that refuses both transports over HTTP has both reasons told', async () => {
+  const refuse: NonNullable<Parameters<typeof HttpServer.open>[0][string]> = (_, { response }) =>
+    void response.writeHead(404).end('nothing here')
+  const server = await HttpServer.open({ initialize: refuse })
+  const starting = start({ url: server.url, protocol: 'legacy' })
+  await expect(starting).rejects.toThrow(
+    /cannot start: by Streamable HTTP: .*nothing here.*; by HTTP\+SSE: .*405/,
+  )
+})

@@ -1,0 +1,90 @@
+import { SdkHttpError, SseError } from '@modelcontextprotocol/client'
+
+import type { RemoteServerConfig, ServerConfig } from '../config/mcp-config.ts'
+import { clientCapabilities } from '../connection/client-capabilities.ts'
+import { Connection, type ConnectionOptions, type EraChoice } from '../connection/connection.ts'
+import { describeCause } from '../errors/describe-cause.ts'
+import { createEndpoint, type Endpoint } from '../transport/endpoint.ts'
+import type { LiveServerDeps, LiveServerOptions } from './live-server.ts'
+
+/** How servers that only know HTTP+SSE answer a request of Streamable HTTP, as the protocol says. */
+const REFUSALS: readonly (number | undefined)[] = [400, 404, 405]
+
+/** The connection ended by itself; the message is why, as in `exited with code 1`. */
+export class EndedError extends Error {
+  override readonly name = 'EndedError'
+}
+
+export interface Connected {
+  readonly connection: Connection
+  /** How the server was reached. */
+  readonly type: ServerConfig['type']
+}
+
+interface Way {
+  readonly config: ServerConfig
+  readonly era: EraChoice
+}
+
+/**
+ * Opens a connection. A process that ends because it was asked for its revisions, as some old ones
+ * do, is started again and not asked. A server that refuses Streamable HTTP is asked for HTTP+SSE
+ * where its configuration allows.
+ */
+export async function connect(
+  deps: LiveServerDeps,
+  { config, clientInfo, era, graceMs }: LiveServerOptions,
+  signal: AbortSignal,
+  listeners: Pick<ConnectionOptions, 'prepare' | 'onClose'>,
+): Promise<Connected> {
+  const { answered } = deps.inbox
+  const capabilities = deps.inbox.capabilities ?? clientCapabilities(answered, config.roots ?? [])
+  const open = async (endpoint: Endpoint, way: Way): Promise<Connected> => {
+    const onError = (error: Error): void => {
+      deps.logger.warn({ err: error }, 'protocol fault')
+      // Its stream would be opened again as another session, which knows nothing of what was agreed.
+      if (error instanceof SseError) void endpoint.close()
+    }
+    const options = { clientInfo, capabilities, signal, onError, era: way.era, ...listeners }
+    const connection = await Connection.open(endpoint, options)
+    return { connection, type: way.config.type }
+  }
+  const first = { config, era }
+  const endpoint = createEndpoint(deps, config, { graceMs })
+  try {
+    return await open(endpoint, first)
+  } catch (error) {
+    const second = signal.aborted ? undefined : otherWay(first, endpoint, error)
+    if (second === undefined) throw withReason(error, endpoint)
+    const other = createEndpoint(deps, second.config, { graceMs })
+    return open(other, second).catch((last: unknown) => {
+      if (second.config.type !== 'sse') throw withReason(last, other)
+      const [one, two] = [describeCause(error), describeCause(last)]
+      throw new Error(`by Streamable HTTP: ${one}; by HTTP+SSE: ${two}`, { cause: error })
+    })
+  }
+}
+
+/** How else a server may be reached that was not reached this way. */
+function otherWay({ config, era }: Way, endpoint: Endpoint, error: unknown): Way | undefined {
+  if (endpoint.isPipe) {
+    const endedByItself = endpoint.exitCode !== undefined
+    return era === 'auto' && endedByItself ? { config, era: 'legacy' } : undefined
+  }
+  const status = error instanceof SdkHttpError ? error.data.status : undefined
+  const mayBeSse = config.type === 'http' && config.fallback === 'sse' && era !== 'modern'
+  return mayBeSse && REFUSALS.includes(status)
+    ? { config: asSse(config), era: 'legacy' }
+    : undefined
+}
+
+/** A server that speaks HTTP+SSE, as its configuration would say it. */
+export function asSse(config: RemoteServerConfig): RemoteServerConfig {
+  return { ...config, type: 'sse' }
+}
+
+/** The end of a process says more than what the SDK makes of it; that of a remote connection less. */
+function withReason(error: unknown, { isPipe, closeReason }: Endpoint): unknown {
+  const saysMore = isPipe && closeReason !== undefined
+  return saysMore ? new EndedError(closeReason, { cause: error }) : error
+}
