@@ -578,6 +578,10 @@ test('looking at a stream does not begin it', async () => {
   expect(response.statusCode).toBe(404)
 })
 
+/** Of a form with the boundary `b`. */
+const part = (about: string): string =>
+  `--b\r\nContent-Disposition: form-data; name="x"; ${about}\r\n\r\nv\r\n`
+
 describe('a file', () => {
   const put = (body: string, type = 'image/png', query = '?name=a.png') =>
     app.inject({
@@ -598,6 +602,36 @@ describe('a file', () => {
       'content-type': expect.stringContaining('application/json'),
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
+    })
+  })
+
+  test('comes out of the form that browsers and curl upload', async () => {
+    const form = new FormData()
+    form.set('note', 'mine')
+    form.set('file', new Blob(['\r\n--pixels'], { type: 'image/png' }), 'cät.png')
+    const request = new Request('http://localhost', { method: 'POST', body: form })
+    const type = request.headers.get('content-type') ?? ''
+    const stored = await put(await request.text(), type, '')
+    const { key, ...about } = stored.json<{ key: string }>()
+    expect(about).toEqual({ mimeType: 'image/png', name: 'cät.png', bytes: 10 })
+    expect((await ask('GET', at(`/file/${key}`))).body).toBe('\r\n--pixels')
+  })
+
+  test.each([
+    ['has no boundary', 'multipart/form-data', 'x', 'boundary'],
+    ['breaks off', 'multipart/form-data; boundary=b', '--b\r\nContent-', 'complete'],
+    [
+      'has no file',
+      'multipart/form-data; boundary=b',
+      part('a="b"').concat('--b--\r\n'),
+      '0 files',
+    ],
+    ['has many parts', 'multipart/form-data; boundary=b', part('a="b"').repeat(20), '16 parts'],
+  ])('in a form that %s is refused', async (_, type, body, reason) => {
+    const { statusCode, json } = await put(body, type)
+    expect(statusCode).toBe(400)
+    expect(json()).toMatchObject({
+      error: { field: 'body', message: expect.stringContaining(reason) },
     })
   })
 

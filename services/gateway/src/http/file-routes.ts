@@ -2,9 +2,14 @@ import { BusError, cleanType } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api, ApiDeps } from './api.ts'
 import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
+import type { UploadedFile } from './multipart-file.ts'
+import { isMultipart, readMultipartFile } from './multipart-file.ts'
 
 /** Larger files are not taken. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024
+
+const MAX_NAME_LENGTH = 255
+const Name = z.string().min(1).max(MAX_NAME_LENGTH)
 
 const Stored = z
   .object({
@@ -30,10 +35,10 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
         tags,
         operationId: 'storeFile',
         summary: 'Store a file that is to come with a message',
-        description: `The body is the file itself, of up to ${MAX_FILE_BYTES} bytes, with its type as \`Content-Type\`. It is kept for 30 days.`,
+        description: `The body is the file itself, of up to ${MAX_FILE_BYTES} bytes, with its type as \`Content-Type\`, or a form of \`multipart/form-data\` with one file. It is kept for 30 days.`,
         params: SessionParams,
         querystring: z.object({
-          name: z.string().min(1).max(255).optional().describe('Of the file.'),
+          name: Name.optional().describe('Of the file; by default as the form says.'),
         }),
         response: {
           201: jsonAnswer('It is stored.', Stored),
@@ -42,15 +47,17 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
       },
     },
     async ({ params, query: { name }, body, headers }, reply) => {
-      if (!Buffer.isBuffer(body) || body.length === 0) {
+      const file = await readFile(body, headers['content-type'])
+      if (file.bytes.length === 0) {
         throw new BusError('invalid', 'body: must be the file; it is empty', { field: 'body' })
       }
       await checkNotDeleted(bus, params.id)
+      const given = name ?? file.name?.slice(-MAX_NAME_LENGTH)
       const about = {
-        mimeType: cleanType(headers['content-type']),
-        ...(name === undefined ? {} : { name }),
+        mimeType: cleanType(file.mimeType),
+        ...(given === undefined ? {} : { name: given }),
       }
-      const { key, bytes } = await bus.blobs.put(body, { session: params.id, ...about })
+      const { key, bytes } = await bus.blobs.put(file.bytes, { session: params.id, ...about })
       return reply.code(201).send({ key, ...about, bytes })
     },
   )
@@ -80,4 +87,11 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
       return reply.send(Buffer.from(await bus.blobs.get(key)))
     },
   )
+}
+
+/** The file of a request: its body, or the file of the form in it. */
+async function readFile(body: unknown, contentType = ''): Promise<UploadedFile> {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+  if (isMultipart(contentType)) return readMultipartFile(bytes, contentType)
+  return { bytes, mimeType: contentType }
 }
