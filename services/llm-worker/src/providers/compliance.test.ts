@@ -134,17 +134,19 @@ describe.each(subjects)('$name', (subject) => {
   })
 
   test.each([
-    [400, 'invalid', 'answered 400'],
+    [400, 'invalid', 'answered 400: no, not with [secret]'],
     [401, 'denied', 'answered 401: it does not accept the API key'],
-    [403, 'denied', 'answered 403: it does not accept the API key'],
-    [404, 'not-found', 'answered 404: it has no such model'],
-    [408, 'unavailable', 'answered 408'],
-    [429, 'exhausted', 'answered 429: its rate limit is reached'],
-    [500, 'unavailable', 'answered 500'],
-    [503, 'unavailable', 'answered 503'],
-    [529, 'unavailable', 'answered 529'],
+    [403, 'denied', 'answered 403: it does not accept the API key (no, not with [secret])'],
+    [404, 'not-found', 'answered 404: it has no such model (no, not with [secret])'],
+    [408, 'unavailable', 'answered 408: no, not with [secret]'],
+    [429, 'exhausted', 'answered 429: its rate limit is reached (no, not with [secret])'],
+    [500, 'unavailable', 'answered 500: no, not with [secret]'],
+    [503, 'unavailable', 'answered 503: no, not with [secret]'],
+    [529, 'unavailable', 'answered 529: no, not with [secret]'],
   ])('an answer of %i fails as %s', async (status, code, message) => {
-    peer.nextRequestError(status, { message: `no, not with ${KEY}` })
+    // Some are sent no key.
+    const repeated = keyHeader === undefined ? '[secret]' : KEY
+    peer.nextRequestError(status, { message: `no, not with ${repeated}` })
     const result = await ask(modelAt(peer.url, subject), 'hello')
     const error = { code, message: `${name} ${message}` }
     expect(result).toMatchObject({ outcome: 'failed', content: [], error })

@@ -92,6 +92,7 @@ export function connectModel(
   return aiSdkModel(name, model, language, {
     metadataName,
     reads,
+    apiKey: connection.apiKey,
     contextWindow: settings.contextWindow ?? contextTokens ?? contextWindow,
     ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(settings.maxOutputTokens === undefined

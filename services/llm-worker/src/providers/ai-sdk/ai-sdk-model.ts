@@ -32,6 +32,8 @@ export interface AiSdkModelOptions {
   readonly metadataName: string
   /** Beginnings of the types of files it reads, beside texts. */
   readonly reads: readonly string[]
+  /** Masked where the provider repeats it. */
+  readonly apiKey?: string
   readonly providerOptions?: SharedV4ProviderOptions
   /** Where a request does not say otherwise. */
   readonly maxOutputTokens?: number
@@ -43,7 +45,7 @@ export function aiSdkModel(
   provider: string,
   model: string,
   connect: () => Promise<LanguageModelV4>,
-  { contextWindow, metadataName, reads, ...defaults }: AiSdkModelOptions,
+  { contextWindow, metadataName, reads, apiKey, ...defaults }: AiSdkModelOptions,
 ): Model {
   const refusals: Refusals = new Map()
   // Its answers wait for the package, and nobody else does; whether it failed they say, too.
@@ -94,7 +96,7 @@ export function aiSdkModel(
         }
       } catch (error) {
         signal.throwIfAborted()
-        throw toBusError(provider, error)
+        throw toBusError(provider, error, apiKey)
       }
     },
   }
