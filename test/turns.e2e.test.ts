@@ -76,7 +76,7 @@ describe('a turn that is cancelled', () => {
     cancel(chat)
     await chat.turnsDone()
     expect(outcomes(chat)).toEqual(['cancelled'])
-    expect(results(chat)).toEqual([expect.stringMatching(/^endless (cancelled|error)$/)])
+    expect(results(chat)).toEqual(['endless cancelled'])
     await other.turnsDone()
     expect(results(other)).toEqual(['slow ok'])
     chat.say(calls('echo'))

@@ -46,10 +46,13 @@ export function isFinal(error: unknown): boolean {
 export function toBusError(error: unknown, what: string): BusError {
   if (error instanceof BusError) return error
   if (error instanceof errors.NoRespondersError) {
-    return new BusError('unavailable', `${what}: nobody answers`, { cause: error })
+    // People read it; the cause names the subject, for the log.
+    const message = 'no running service takes this request right now; try again'
+    return new BusError('unavailable', message, { cause: error })
   }
   if (error instanceof errors.InvalidArgumentError) {
     return new BusError('invalid', `${what}: ${error.message}`, { cause: error })
   }
-  return new BusError('deadline', `${what}: no answer in time`, { cause: error })
+  const cause = new Error(what, { cause: error })
+  return new BusError('deadline', 'no answer in time', { cause })
 }

@@ -99,6 +99,7 @@ export {
   toolFact,
   ToolFinished,
 } from './session/tool-fact.ts'
+export { toolOutcome } from './session/tool-outcome.ts'
 export {
   ApprovalRequired,
   ContextCompacted,

@@ -1,9 +1,11 @@
-import type { ToolFinished } from '@mcp-host/contracts'
+import type { ToolFinished, toolOutcome } from '@mcp-host/contracts'
 import type { Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 
 /** Of a call what is counted. */
-export type EndedCall = Pick<ToolFinished, 'server' | 'outcome' | 'durationMs'>
+export interface EndedCall extends Pick<ToolFinished, 'server' | 'durationMs'> {
+  readonly outcome: ReturnType<typeof toolOutcome>
+}
 
 export interface SupervisorEvents {
   callStarted(): void

@@ -329,6 +329,14 @@ test.each([
   expect(tool?.payload).toMatchObject(more)
 })
 
+test('a tool that was stopped is cancelled and no tool error', () => {
+  const error = { code: 'cancelled' as const, message: 'the call was cancelled' }
+  story.toolFinished(callBlock(generation).id, '', { outcome: 'error', content: [], error })
+  const [status, tool] = lastEvents()
+  expect(status?.payload).toMatchObject({ message: 'test.echo was stopped' })
+  expect(tool?.payload).toMatchObject({ state: 'result', outcome: 'cancelled' })
+})
+
 test('a very long reason is cut in the message, not in the data', () => {
   const text = 'x'.repeat(2_000)
   story.toolFinished(callBlock(generation).id, text, { outcome: 'error' })

@@ -10,6 +10,7 @@ import type {
   ToolFinished,
   TurnEvent,
 } from '@mcp-host/contracts'
+import { toolOutcome } from '@mcp-host/contracts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
@@ -270,7 +271,8 @@ function toolEvents(fact: ToolFact): Unplaced[] {
 }
 
 function resultEvents(fact: ToolFinished): Unplaced[] {
-  const { call, server, tool, outcome, content, structuredContent, error, blob, durationMs } = fact
+  const { call, server, tool, content, structuredContent, error, blob, durationMs } = fact
+  const outcome = toolOutcome(fact)
   const name = `${server}.${tool}`
   const structured = structuredContent === undefined ? {} : { structuredContent }
   return [
@@ -279,10 +281,13 @@ function resultEvents(fact: ToolFinished): Unplaced[] {
       payload: {
         state: 'complete',
         tool: name,
-        message:
-          outcome === 'ok' ? `${name} is done` : toolError(name, error?.message ?? textOf(content)),
+        message: {
+          ok: `${name} is done`,
+          cancelled: `${name} was stopped`,
+          error: toolError(name, error?.message ?? textOf(content)),
+        }[outcome],
         // Content blocks came as JSON; the contract of the frame checks it.
-        data: { content: content as never, ...structured, isError: outcome === 'error' },
+        data: { content: content as never, ...structured, isError: outcome !== 'ok' },
       },
     },
     {

@@ -12,6 +12,7 @@ import type { Logger } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'
 import { ServerUnavailableError } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
+import type { EndedCall } from '../events.ts'
 import { RunningCalls } from '../input/running-calls.ts'
 import type { RunToolDeps } from './run-tool.ts'
 import { startToolCall } from './run-tool.ts'
@@ -35,6 +36,8 @@ let answers: boolean
 let control: (action: 'ping' | 'cancel') => void
 let storeFails: boolean
 let cancelled: unknown[]
+/** How calls ended, as they are counted. */
+let outcomes: string[]
 let deps: RunToolDeps
 let closing: AbortController
 beforeEach(() => {
@@ -44,6 +47,7 @@ beforeEach(() => {
   answers = false
   storeFails = false
   cancelled = []
+  outcomes = []
   const bus = {
     id: 'us',
     serve(_: unknown, __: unknown, handler: (served: unknown) => void) {
@@ -77,9 +81,9 @@ beforeEach(() => {
   const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
   const events = {
     callStarted: quiet,
-    callEnded: quiet,
-    callCancelled: (result: ToolFinished, afterMs: number) =>
-      void cancelled.push([result.call, afterMs >= 0]),
+    callEnded: ({ outcome }: EndedCall) => void outcomes.push(outcome),
+    callCancelled: (result: EndedCall, afterMs: number) =>
+      void cancelled.push([result, afterMs >= 0]),
   }
   closing = new AbortController()
   const { signal: closed } = closing
@@ -208,7 +212,9 @@ test('who cancels a call ends it at the server', async () => {
   }
   await run()
   expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error: { code: 'cancelled' } })
-  expect(cancelled).toEqual([[request.call, true]])
+  const counted = { server: 'test', outcome: 'cancelled', durationMs: expect.any(Number) }
+  expect(cancelled).toEqual([[counted, true]])
+  expect(outcomes).toEqual(['cancelled'])
 })
 
 test('a cancel that comes when the server has answered changes nothing', async () => {

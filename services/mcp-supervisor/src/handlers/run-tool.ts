@@ -6,7 +6,14 @@ import type {
   ToolFact,
   ToolFinished,
 } from '@mcp-host/contracts'
-import { BusError, callControl, childEnvelope, shardOf, toolProgress } from '@mcp-host/contracts'
+import {
+  BusError,
+  callControl,
+  childEnvelope,
+  shardOf,
+  toolOutcome,
+  toolProgress,
+} from '@mcp-host/contracts'
 import type { Logger, UnderWay } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
@@ -75,10 +82,12 @@ async function runAndRecord(
   if (!(await wonStart(deps, request, append))) return
   events.callStarted()
   const result = await callTool(deps, server, served, cancel.signal)
-  events.callEnded(result)
-  if (cancelledAt !== undefined && result.error?.code === 'cancelled')
-    events.callCancelled(result, performance.now() - cancelledAt)
-  const { outcome, durationMs, error, blob } = result
+  const outcome = toolOutcome(result)
+  const { durationMs, error, blob } = result
+  const ended = { server, outcome, durationMs }
+  events.callEnded(ended)
+  if (cancelledAt !== undefined && outcome === 'cancelled')
+    events.callCancelled(ended, performance.now() - cancelledAt)
   logger.info(
     { ...fields(server, served), action: 'end', outcome, durationMs, blob: blob?.key, err: error },
     'tool call ended',

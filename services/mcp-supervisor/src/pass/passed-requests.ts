@@ -74,7 +74,8 @@ interface Waiting {
 }
 
 const text = new TextDecoder()
-const CANCELLED = -32_000
+/** The code of an answer to a request that its client cancelled, who does not get it. */
+export const CANCELLED = -32_800
 const OVER = new Error('the request is over')
 
 /**

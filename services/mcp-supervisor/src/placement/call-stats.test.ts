@@ -13,6 +13,13 @@ test('calls are counted from their start to their end', () => {
   expect(stats.snapshot()).toEqual({ calls: 1, errors: 1, inFlight: 1, p50Ms: 4, p95Ms: 4 })
 })
 
+test('a cancelled call is no error', () => {
+  const stats = new CallStats()
+  stats.started()
+  stats.ended('cancelled', 4)
+  expect(stats.snapshot()).toMatchObject({ calls: 1, errors: 0, inFlight: 0 })
+})
+
 test('the latencies are of the latest calls, however many there were', () => {
   const stats = new CallStats()
   for (let index = 0; index < 2_000; index++) stats.ended('ok', 1_000)

@@ -14,7 +14,7 @@ export class CallStats {
     this.#inFlight++
   }
 
-  ended(outcome: 'ok' | 'error', durationMs: number): void {
+  ended(outcome: 'ok' | 'error' | 'cancelled', durationMs: number): void {
     this.#inFlight--
     this.#latest[this.#calls++ % LATEST] = durationMs
     if (outcome === 'error') this.#errors++

@@ -16,7 +16,7 @@ import { UnderWay } from '@mcp-host/service'
 import type { CancelSignal } from 'mcp-host/cancellation'
 import type { McpConfig, MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
-import type { SupervisorEvents } from '../events.ts'
+import type { EndedCall, SupervisorEvents } from '../events.ts'
 import { startToolCall } from '../handlers/run-tool.ts'
 import type { RunningCalls } from '../input/running-calls.ts'
 import type { Tell } from '../pass/client-questions.ts'
@@ -24,6 +24,7 @@ import type { Era } from '../pass/eras.ts'
 import type { Answer } from '../pass/pass-request.ts'
 import type { KeptRequests } from '../pass/kept-requests.ts'
 import type { PassedQuestion, PassedRequests, PassedTo } from '../pass/passed-requests.ts'
+import { CANCELLED } from '../pass/passed-requests.ts'
 import type { TellAnswer } from '../pass/unheard-answers.ts'
 import { UnheardAnswers } from '../pass/unheard-answers.ts'
 import { WatchedResources } from '../pass/watched-resources.ts'
@@ -174,13 +175,14 @@ export class HostedServer implements AsyncDisposable {
     const begin = performance.now()
     if (isCall) events.callStarted()
     using _under = this.#running.begin()
-    let outcome: 'ok' | 'error' = 'error'
+    let outcome: EndedCall['outcome'] = 'error'
     try {
       const { stored } = question.head
       const asked =
         stored === undefined ? question : { ...question, body: await bus.blobs.get(stored) }
       const answer = await passed.run(this.#passedTo, asked, tell)
       if (answer.head.type !== 'error') outcome = 'ok'
+      else if (answer.head.code === CANCELLED) outcome = 'cancelled'
       return answer
     } finally {
       const durationMs = performance.now() - begin

@@ -6,6 +6,7 @@ import type {
   ToolCall,
   Turn,
 } from '@mcp-host/contracts'
+import { toolOutcome } from '@mcp-host/contracts'
 
 /** What of a turn the turn itself does not say. */
 export interface TurnPlace {
@@ -124,9 +125,9 @@ function endOf({ settled, result }: ToolCall): Omit<ToolData, 'arguments'> | und
     return { outcome: outcome === 'answered' ? 'ok' : outcome, content }
   }
   if (result === undefined) return undefined
-  const { outcome, content, structuredContent, error, blob, durationMs } = result
+  const { content, structuredContent, error, blob, durationMs } = result
   return {
-    outcome,
+    outcome: toolOutcome(result),
     content,
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(error === undefined ? {} : { error }),
