@@ -7,7 +7,7 @@ import type {
   ServerView,
 } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
-import { welcome } from './welcome.ts'
+import { welcome } from './standard-messages.ts'
 
 /** What the host can do right now, in the forms the gateway tells it. */
 export interface Capabilities {

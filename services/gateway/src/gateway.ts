@@ -11,6 +11,7 @@ import { OwnMounts } from './mcp/core/own-mounts.ts'
 import { Mounts } from './mcp/mounts.ts'
 import type { Connection } from './socket/connection.ts'
 import { serveSocket } from './socket/socket.ts'
+import { MAINTENANCE } from './standard-messages.ts'
 
 /** How long clients have to answer the close of their socket. */
 const CLOSE_LIMIT_MS = 1_000
@@ -61,11 +62,10 @@ export async function createGateway(
       for (const connection of connections) {
         const { sessionId, lastEventId } = connection
         const query = `sessionId=${sessionId}&after=${lastEventId}`
-        const message = `This gateway is going down; connect again with ?${query}`
         void connection.send({
           type: 'connection',
           id: lastEventId,
-          payload: { state: 'reconnecting', message, sessionId },
+          payload: { state: 'reconnecting', message: MAINTENANCE, sessionId },
         })
         connection.close(1012, query)
       }

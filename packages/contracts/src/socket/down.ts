@@ -226,6 +226,7 @@ export const ErrorDown = z.object({
     ...ErrorInfo.shape,
     retryable: z.boolean(),
     messageId: z.string().optional(),
+    sessionId: SessionId.optional(),
   }),
 })
 

@@ -370,11 +370,12 @@ describe('a message', () => {
       'cache-control': 'no-store',
     })
     const events = eventsOf(response)
-    expect(events[0]).toMatchObject({ type: 'thinking', user: { messageId: 'm1', text: 'hi' } })
+    expect(events[0]).toMatchObject({ type: 'status', user: { messageId: 'm1', text: 'hi' } })
     expect(textOf(response)).toBe('hello')
     expect(events.at(-1)).toEqual({
       type: 'done',
-      content: '',
+      content: 'hello',
+      step: expect.stringMatching(`^${SESSION}-\\d+$`),
       outcome: 'completed',
       messageId: 'm1',
     })

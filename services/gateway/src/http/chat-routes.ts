@@ -131,7 +131,12 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
         if (isTold) for (const frame of sseFrames(item)) aside(frame)
       })
       const watch = { after: queueAfter, item: (item: FollowItem) => queue.item(item) }
-      const all = followSession(bus, session, start, { envelope, signal, watch })
+      const all = followSession(bus, session, start, {
+        envelope,
+        signal,
+        watch,
+        withAnswers: true,
+      })
       let left = skip
       let hasText = false
       for await (const event of messageId === undefined ? all : turnOf(all, messageId)) {
@@ -315,7 +320,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
         operationId: 'answerQuestion',
         summary: 'Answer a question of a tool, or allow a tool to be called',
         description:
-          'The question came as a `thinking` event with `input`. The first answer counts. A form is checked by its `requestedSchema`; one that does not fit leaves the question open.',
+          'The question came as a `status` event with `input`. The first answer counts. A form is checked by its `requestedSchema`; one that does not fit leaves the question open.',
         params: SessionParams,
         body: AnswerUp.shape.payload,
         response: {

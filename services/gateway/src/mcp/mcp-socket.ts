@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
-import { MAINTENANCE } from '../maintenance.ts'
+import { MAINTENANCE } from '../standard-messages.ts'
 import { startHeartbeat } from '../socket/heartbeat.ts'
 import type { ConversationDeps } from './core/conversation.ts'
 import { Conversation } from './core/conversation.ts'

@@ -11,6 +11,7 @@ import type {
   TurnEvent,
 } from '@mcp-host/contracts'
 import { toolOutcome } from '@mcp-host/contracts'
+import { toolError } from '../standard-messages.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
@@ -311,11 +312,6 @@ function resultEvents(fact: ToolFinished): Unplaced[] {
 function processing(message: string, tool?: string): Unplaced {
   const about = tool === undefined ? {} : { tool }
   return { type: 'status', payload: { state: 'processing', ...about, message } }
-}
-
-/** The standard message when a tool failed. */
-function toolError(tool: string, reason: string): string {
-  return `Tool error: ${tool}: ${reason.slice(0, 500)}`
 }
 
 function textOf(content: readonly { [key: string]: unknown }[]): string {

@@ -15,6 +15,15 @@ import { formatCursor, generationFence, questionEnd } from '@mcp-host/contracts'
 import type { Unplaced } from './log-events.ts'
 import { logEvents, questionEvents } from './log-events.ts'
 
+/** The final answer of a turn, and the generation that wrote it. */
+export interface FinalAnswer {
+  readonly text: string
+  readonly step?: GenerationId
+}
+
+/** An event; the end of a turn with its answer, where that is wanted. */
+export type StreamEvent = SessionEvent & { readonly answer?: FinalAnswer }
+
 /**
  * Turns a session's log entries and text deltas into the client's event stream, from a cursor on. Every
  * event's id is the cursor after it. What was given before is dropped; a hole in the text is reported
@@ -34,7 +43,13 @@ export class SessionReader {
   /** What its tool calls ask the user and is not over. */
   readonly #questions = new Set<AskedQuestion>()
 
-  constructor(start: Cursor) {
+  readonly #withAnswers: boolean
+  /** What the cursor's generation wrote, once that counts. */
+  #result: GenerationResult | undefined
+
+  /** `withAnswers`: the end of each turn has its final answer. */
+  constructor(start: Cursor, { withAnswers = false } = {}) {
+    this.#withAnswers = withAnswers
     this.#cursor = start
     this.#newest = start.fence ?? -1
     this.#isWriting = start.fence !== undefined
@@ -61,17 +76,18 @@ export class SessionReader {
   }
 
   /** The events of the next entry. Of the entry the cursor stands in, those that were not yet seen. */
-  entry(entry: LogEntry): SessionEvent[] {
+  entry(entry: LogEntry): StreamEvent[] {
     const { seq, part } = this.#cursor
+    const answer = this.#answerOf(entry)
     const ends = this.#endQuestions(entry)
     if (entry.seq <= seq) {
       this.#recall(entry)
       if (entry.seq < seq || part === 0) return []
-      return this.#place([...ends, ...logEvents(entry)].slice(part))
+      return withAnswer(this.#place([...ends, ...logEvents(entry)].slice(part)), answer)
     }
     const before = this.#advance(entry)
     const own = before === undefined ? [] : logEvents(entry)
-    return [...(before ?? []), ...this.#place([...ends, ...own])]
+    return withAnswer([...(before ?? []), ...this.#place([...ends, ...own])], answer)
   }
 
   /** The event of a delta, cut to what is new; `'gap'` when text before it is missing. */
@@ -93,6 +109,16 @@ export class SessionReader {
     return [{ type: 'tool', payload: { state: 'progress', callId, ...progress } }]
   }
 
+  /** The final answer of the turn that an entry ends. A reply that asks for tools is none. */
+  #answerOf({ kind, fact }: LogEntry): FinalAnswer | undefined {
+    if (!this.#withAnswers || kind !== 'turn' || fact.type !== 'turn-done') return undefined
+    const { content = [], generation } = this.#result ?? {}
+    const isFinal = content.every(({ type }) => type !== 'tool-call')
+    const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+    const text = [...(isFinal ? texts : []), fact.message ?? ''].join('')
+    return { text, ...(isFinal && generation !== undefined ? { step: generation } : {}) }
+  }
+
   /** What an entry means for the questions that are open. */
   #endQuestions(entry: LogEntry): Unplaced[] {
     // The end of a turn speaks for all that is open: a place in it says of which generation no more.
@@ -108,7 +134,9 @@ export class SessionReader {
   /** Takes in what an entry before the cursor says about the cursor's generation. */
   #recall(entry: LogEntry): void {
     if (entry.kind === 'generation') {
-      if (generationFence(entry.fact.generation) === this.#cursor.fence) this.#isWriting = false
+      if (!this.#isWriting || generationFence(entry.fact.generation) !== this.#cursor.fence) return
+      this.#isWriting = false
+      this.#result = entry.fact
     } else if (isQuestion(entry)) {
       if (this.#isOpen(entry.fact)) this.#questions.add(entry.fact)
     } else {
@@ -142,7 +170,10 @@ export class SessionReader {
       // Of a generation that was given up, or a second result: the first one counted.
       const means = this.#isWriting && generationFence(entry.fact.generation) === next.fence
       const rest = means ? this.#restOf(entry.fact) : undefined
-      if (means) this.#isWriting = false
+      if (means) {
+        this.#isWriting = false
+        this.#result = entry.fact
+      }
       this.#cursor = { ...next, offset: this.#cursor.offset }
       return rest
     }
@@ -183,11 +214,13 @@ export class SessionReader {
     if (fact.type === 'turn-done') {
       this.#isWriting = false
       this.#questions.clear()
+      this.#result = undefined
       return { fence: undefined, offset: 0 }
     }
     if (!('generation' in fact) || fact.generation === undefined) return {}
     this.#newest = generationFence(fact.generation)
     this.#isWriting = true
+    this.#result = undefined
     this.#answered.clear()
     this.#attempts.clear()
     this.#questions.clear()
@@ -230,4 +263,14 @@ function isQuestion(entry: LogEntry): entry is LogEntry & { fact: AskedQuestion 
 function answeredCall({ kind, fact }: LogEntry): ToolCallId | undefined {
   if (kind === 'tool') return fact.type === 'tool-finished' ? fact.call : undefined
   return kind === 'turn' && fact.type === 'tool-settled' ? fact.call : undefined
+}
+
+function withAnswer(
+  events: readonly SessionEvent[],
+  answer: FinalAnswer | undefined,
+): StreamEvent[] {
+  if (answer === undefined) return [...events]
+  return events.map((event) =>
+    event.type === 'turn' && event.payload.state === 'done' ? { ...event, answer } : event,
+  )
 }

@@ -46,9 +46,8 @@ const Question = z.discriminatedUnion('state', [
 
 const Waiting = QueueDown.shape.payload.shape.messages.element
 
-/** What the event is about, in full; absent in the model's own reasoning. */
-const notice = {
-  notice: z.literal(true).optional().describe('`content` is words of the host, not of the model.'),
+/** What a status is about, in full. */
+const about = {
   user: describeFields(UserDown.shape.payload.extend({ attachments: Attachments.optional() }), {
     messageId: 'Its id.',
     text: 'What the user said.',
@@ -107,10 +106,16 @@ export const SseEvent = z
     z
       .object({
         type: z.literal('thinking'),
-        content: z.string().describe('In words.'),
-        ...notice,
+        content: z.string().describe('Joined in order they are the reasoning.'),
       })
-      .describe("A piece of the model's reasoning; with `notice` something of the host instead."),
+      .describe("A piece of the model's reasoning."),
+    z
+      .object({
+        type: z.literal('status'),
+        content: z.string().describe('In words.'),
+        ...about,
+      })
+      .describe('The host says what is going on.'),
     z
       .object({
         type: z.literal('content'),
@@ -120,7 +125,7 @@ export const SseEvent = z
     z
       .object({
         type: z.literal('tool_start'),
-        content: z.string().describe('In words.'),
+        content: z.string().describe('In words, with the arguments, shortened.'),
         ...toolCall,
         arguments: z.json().describe(WORDS.arguments),
       })
@@ -171,7 +176,15 @@ export const SseEvent = z
     z
       .object({
         type: z.literal('done'),
-        content: z.string().describe('Always empty.'),
+        content: z
+          .string()
+          .describe('The text of the final answer; all of it, however it was cut.'),
+        step: z
+          .string()
+          .optional()
+          .describe(
+            "Id of the model's reply that it came from, as in the history. Absent when no model answered.",
+          ),
         outcome: Outcome,
         messageId: messageId.optional().describe('Absent in events of earlier versions.'),
         usage: TokensByModel.optional(),

@@ -1,13 +1,14 @@
-import type { SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
+import type { ToolProgressDown } from '@mcp-host/contracts'
+import type { StreamEvent } from './session-reader.ts'
 
 /**
  * Of a session's stream what is about one message: that it was accepted, and its turn, to whose end it goes
  * on. The stream begins before the message.
  */
 export async function* turnOf(
-  events: AsyncIterable<SessionEvent | ToolProgressDown>,
+  events: AsyncIterable<StreamEvent | ToolProgressDown>,
   messageId: string,
-): AsyncGenerator<SessionEvent | ToolProgressDown> {
+): AsyncGenerator<StreamEvent | ToolProgressDown> {
   let isRunning = false
   for await (const event of events) {
     if (event.type === 'turn' && event.payload.state === 'started') {

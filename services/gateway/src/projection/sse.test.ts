@@ -35,9 +35,10 @@ function ofSse(events: readonly SseEvent[]): Meaning[] {
     switch (event.type) {
       case 'content':
         return [['text', content]]
-      case 'thinking': {
-        const { type: _, content: words, notice, status, reset, queue, ...about } = event
-        if (notice === undefined) return [['thinking', content]]
+      case 'thinking':
+        return [['thinking', content]]
+      case 'status': {
+        const { type: _, content: words, status, reset, queue, ...about } = event
         if (status !== undefined) return [['status', { ...status, message: words }]]
         if (reset !== undefined) return [['reset', { message: words }]]
         if (queue !== undefined) return [['queue', { messages: queue }]]
@@ -62,7 +63,7 @@ function ofSse(events: readonly SseEvent[]): Meaning[] {
         return []
       }
       case 'done': {
-        const { type: _, content: _words, ...turn } = event
+        const { type: _, content: _words, step: _step, ...turn } = event
         const done: Meaning = ['turn', { state: 'done', ...turn, ...failure }]
         failure = undefined
         return [done]
@@ -223,10 +224,26 @@ test.each<[string, SessionEvent['payload'] & object, Partial<SseEvent>]>([
   expect(ofSse(toSse(event))).toEqual(ofSocket(event))
 })
 
+test('a tool call is told in words with its arguments, shortened', () => {
+  const start = (args: unknown): string | undefined => {
+    const call = { state: 'call', callId: 'c', server: 's', tool: 't', arguments: args } as const
+    return toSse({ type: 'tool', id: '', payload: { ...call, arguments: args as never } })[0]
+      ?.content
+  }
+  expect(start({ path: '/a', limit: 3, deep: [{ a: 1 }] })).toBe(
+    'Using s.t with path "/a", limit 3, deep [{"a":1}]',
+  )
+  expect(start({})).toBe('Using s.t')
+  expect(start('no JSON')).toBe('Using s.t with "no JSON"')
+  expect(start({ text: 'x'.repeat(1_000) })).toBe(`Using s.t with text "${'x'.repeat(78)}…`)
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`name${index}`, index]))
+  expect(start(many)).toMatch(/^Using s\.t with name0 0, .{180,190}…$/)
+})
+
 test('the queue is told without a place', () => {
   const payload = { messages: [{ messageId: 'm2', position: 1 }] }
   expect(sseFrames({ type: 'queue', payload })).toMatchObject([
-    { id: undefined, data: { type: 'thinking', notice: true, queue: payload.messages } },
+    { id: undefined, data: { type: 'status', queue: payload.messages } },
   ])
 })
 

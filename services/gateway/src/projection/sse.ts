@@ -1,9 +1,11 @@
-import type { Cursor, Down, ErrorInfo, SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
+import type { Cursor, Down, ErrorInfo, ToolProgressDown } from '@mcp-host/contracts'
 import { BusError, parseCursor } from '@mcp-host/contracts'
+import { argumentWords } from './argument-words.ts'
+import type { StreamEvent } from './session-reader.ts'
 import type { SseEvent } from './sse-event.ts'
 
 /** What a session's stream is made of: its events, and what has no place in it. */
-export type StreamItem = SessionEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>
+export type StreamItem = StreamEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>
 
 /** One Server-Sent Event. */
 export interface SseFrame {
@@ -44,36 +46,36 @@ export function toSse(item: StreamItem): SseEvent[] {
     case 'thinking':
       return [{ type: 'thinking', content: item.payload.content }]
     case 'user':
-      return [notice('Message accepted', { user: item.payload })]
+      return [status('Message accepted', { user: item.payload })]
     case 'status': {
       const { tool, state, message } = item.payload
-      return tool === undefined ? [notice(message, { status: { state } })] : []
+      return tool === undefined ? [status(message, { status: { state } })] : []
     }
     case 'tool':
       return [toolEvent(item.payload)]
     case 'input':
-      return [notice(inputWords(item.payload), { input: item.payload })]
+      return [status(inputWords(item.payload), { input: item.payload })]
     case 'reset':
-      return [notice(item.payload.message, { reset: true })]
+      return [status(item.payload.message, { reset: true })]
     case 'turn':
-      return turnEvents(item.payload)
+      return turnEvents(item)
     case 'context':
-      return [notice(item.payload.message, { context: item.payload })]
+      return [status(item.payload.message, { context: item.payload })]
     case 'session': {
       const error = { code: 'not-found', message: 'This session was deleted' } as const
       return [{ ...errorEvent(error), session: item.payload }]
     }
     case 'queue':
-      return [notice(queueWords(item.payload), { queue: item.payload.messages })]
+      return [status(queueWords(item.payload), { queue: item.payload.messages })]
     default:
       return item satisfies never
   }
 }
 
-type ThinkingEvent = Extract<SseEvent, { type: 'thinking' }>
+type StatusEvent = Extract<SseEvent, { type: 'status' }>
 
-function notice(content: string, about: Omit<ThinkingEvent, 'type' | 'content'>): SseEvent {
-  return { type: 'thinking', content, notice: true, ...about }
+function status(content: string, about: Omit<StatusEvent, 'type' | 'content'>): SseEvent {
+  return { type: 'status', content, ...about }
 }
 
 function toolEvent(payload: Payload<'tool'>): SseEvent {
@@ -83,7 +85,7 @@ function toolEvent(payload: Payload<'tool'>): SseEvent {
   if (payload.state === 'call') {
     return {
       type: 'tool_start',
-      content: `Using ${tool}`,
+      content: `Using ${tool}${argumentWords(payload.arguments)}`,
       ...about,
       arguments: payload.arguments,
     }
@@ -133,17 +135,18 @@ function queueWords({ messages: { length } }: Payload<'queue'>): string {
   return length === 1 ? 'A message waits for its turn' : `${length} messages wait for their turns`
 }
 
-function turnEvents(payload: Payload<'turn'>): SseEvent[] {
+function turnEvents({ payload, answer }: StreamItem & { type: 'turn' }): SseEvent[] {
   switch (payload.state) {
     case 'started':
-      return [notice('The answer begins', { turn: payload })]
+      return [status('The answer begins', { turn: payload })]
     case 'waiting':
-      return [notice('Waiting for your answer', { turn: payload })]
+      return [status('Waiting for your answer', { turn: payload })]
     case 'done': {
       const { outcome, error, messageId, usage } = payload
       const done: SseEvent = {
         type: 'done',
-        content: '',
+        content: answer?.text ?? '',
+        ...(answer?.step === undefined ? {} : { step: answer.step }),
         outcome,
         ...(messageId === undefined ? {} : { messageId }),
         ...(usage === undefined ? {} : { usage }),

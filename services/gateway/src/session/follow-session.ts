@@ -1,11 +1,5 @@
 import type { Bus, FollowItem, LogEnd } from '@mcp-host/bus'
-import type {
-  Cursor,
-  Envelope,
-  SessionEvent,
-  SessionId,
-  ToolProgressDown,
-} from '@mcp-host/contracts'
+import type { Cursor, Envelope, LogEntry, SessionId, ToolProgressDown } from '@mcp-host/contracts'
 import {
   BusError,
   childEnvelope,
@@ -13,6 +7,7 @@ import {
   generationId,
   generationSnapshot,
 } from '@mcp-host/contracts'
+import type { StreamEvent } from '../projection/session-reader.ts'
 import { SessionReader } from '../projection/session-reader.ts'
 
 const SNAPSHOT_TIMEOUT_MS = 1_000
@@ -20,6 +15,8 @@ const SNAPSHOT_TIMEOUT_MS = 1_000
 export interface FollowOptions {
   readonly envelope: Envelope
   readonly signal: AbortSignal
+  /** The end of each turn has its final answer. */
+  readonly withAnswers?: boolean
   /** Sees all that is read, before its events are given. */
   readonly watch?: {
     readonly item: (item: FollowItem) => void
@@ -36,16 +33,18 @@ export async function* followSession(
   bus: Bus,
   session: SessionId,
   start: Cursor,
-  { envelope, signal, watch }: FollowOptions,
-): AsyncIterable<SessionEvent | ToolProgressDown> {
-  const reader = new SessionReader(start)
+  { envelope, signal, watch, withAnswers = false }: FollowOptions,
+): AsyncIterable<StreamEvent | ToolProgressDown> {
+  const reader = new SessionReader(start, { withAnswers })
   const after = Math.min(reader.readAfter, watch?.after ?? reader.readAfter)
   for await (const item of bus.sessions.follow(session, { after, deltas: true, signal })) {
     watch?.item(item)
     switch (item.type) {
       case 'entry':
         for (const event of reader.entry(item.entry)) {
-          yield event
+          // In the midst of a turn's end the reader has not seen what came before it.
+          const isCut = event.answer !== undefined && item.entry.seq === start.seq
+          yield isCut ? await withWholeAnswer(bus, session, item.entry, event) : event
           if (event.type === 'session') return
         }
         if (reader.missesText) yield* missingText(bus, session, reader, envelope)
@@ -67,13 +66,28 @@ export async function* followSession(
   }
 }
 
+/** The end of a turn with the answer that the log has. */
+async function withWholeAnswer(
+  bus: Bus,
+  session: SessionId,
+  { kind, fact, seq }: LogEntry,
+  event: StreamEvent,
+): Promise<StreamEvent> {
+  if (kind !== 'turn') return event
+  const reader = new SessionReader(cursorAfter(fact.turn), { withAnswers: true })
+  const entries = await bus.sessions.read(session, fact.turn, { through: seq })
+  const turn = entries.filter((entry) => entry.seq <= seq)
+  const answer = turn.flatMap((entry) => reader.entry(entry)).at(-1)?.answer
+  return answer === undefined ? event : { ...event, answer }
+}
+
 /** What the running generation has written beyond the cursor, from the worker that runs it. */
 async function* missingText(
   bus: Bus,
   session: SessionId,
   reader: SessionReader,
   envelope: Envelope,
-): AsyncIterable<SessionEvent> {
+): AsyncIterable<StreamEvent> {
   if (reader.writing === undefined) return
   const { fence, offset } = reader.writing
   const params = { generation: generationId(session, fence) }

@@ -37,7 +37,7 @@ test('no more than 500 messages may wait', () => {
   for (let count = 3; count < 499; count++) story.input('more', `more-${count}`)
   expect(() => view().checkRoom()).not.toThrow()
   story.input('one too many', 'last')
-  expect(() => view().checkRoom()).toThrow('500 messages of this session wait')
+  expect(() => view().checkRoom()).toThrow('Too many requests: 500 messages of this session wait')
   story.claim(first)
   expect(() => view().checkRoom()).not.toThrow()
 })

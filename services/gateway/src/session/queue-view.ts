@@ -1,5 +1,6 @@
 import type { ControlFact, LogEntry, TurnEvent } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
+import { rateLimited } from '../standard-messages.ts'
 
 /** So many messages of one session may wait. Each of them is held by an orchestrator until its turn. */
 const MAX_WAITING = 500
@@ -33,8 +34,8 @@ export class QueueView {
   /** Throws `exhausted` when no more messages may wait. */
   checkRoom(): void {
     if (this.waiting.length < MAX_WAITING) return
-    const message = `${MAX_WAITING} messages of this session wait for their turns; send more when some are answered`
-    throw new BusError('exhausted', message)
+    const reason = `${MAX_WAITING} messages of this session wait for their turns; send more when some are answered`
+    throw new BusError('exhausted', rateLimited(reason))
   }
 
   /** The message whose turn runs, or is the next to run. */

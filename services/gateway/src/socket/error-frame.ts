@@ -1,10 +1,18 @@
-import type { Down } from '@mcp-host/contracts'
+import type { Down, SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
 /** Tells a client that its frame was refused. `within`: the part of it that the error's field is in. */
 export function errorFrame(
   error: unknown,
-  { messageId, within }: { readonly messageId?: string | undefined; readonly within?: string } = {},
+  {
+    sessionId,
+    messageId,
+    within,
+  }: {
+    readonly sessionId: SessionId
+    readonly messageId?: string | undefined
+    readonly within?: string
+  },
 ): Extract<Down, { type: 'error' }> {
   const known = BusError.from(error)
   const { field, ...info } = known.toInfo()
@@ -17,6 +25,7 @@ export function errorFrame(
         : { field: within === undefined ? field : `${within}.${field}` }),
       retryable: known.retryable,
       ...(messageId === undefined ? {} : { messageId }),
+      sessionId,
     },
   }
 }

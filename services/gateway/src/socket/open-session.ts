@@ -59,3 +59,8 @@ export async function openSession(bus: Bus, query: unknown): Promise<OpenedSessi
     listening: held.move(),
   }
 }
+
+/** The session that a query names, whether or not it can be opened. */
+export function askedSession(query: unknown): SessionId | undefined {
+  return Query.pick({ sessionId: true }).safeParse(query).data?.sessionId
+}

@@ -107,7 +107,8 @@ describe('a gateway that is about to stop', () => {
     socket.say({ type: 'message', payload: { text: 'hi', id: 'm1' } })
     socket.say({ type: 'cancel' })
     socket.say({ type: 'ping' })
-    const error = { code: 'unavailable', message, retryable: true }
+    const { sessionId } = (socket.frames[0] as { payload: { sessionId: string } }).payload
+    const error = { code: 'unavailable', message, retryable: true, sessionId }
     expect(socket.frames.slice(1)).toEqual([
       { type: 'error', payload: { ...error, messageId: 'm1' } },
       { type: 'error', payload: error },
@@ -124,7 +125,8 @@ describe('a session that was deleted', () => {
     isDeleted = true
     await serve({ sessionId: SESSION })
     const message = 'this session was deleted'
-    expect(socket.frames).toEqual([{ type: 'connection', payload: { state: 'error', message } }])
+    const payload = { state: 'error', message, sessionId: SESSION }
+    expect(socket.frames).toEqual([{ type: 'connection', payload }])
     expect(socket.closed).toEqual([1008, message])
   })
 

@@ -1,18 +1,20 @@
 import type { Bus, FollowItem } from '@mcp-host/bus'
-import type { SessionEvent, ToolProgressDown, Up } from '@mcp-host/contracts'
+import type { Down, SessionEvent, ToolProgressDown, Up } from '@mcp-host/contracts'
 import { BusError, formatCursor, newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
-import { MAINTENANCE } from '../maintenance.ts'
+import { MAINTENANCE } from '../standard-messages.ts'
 import { followSession } from '../session/follow-session.ts'
 import { Connection } from './connection.ts'
 import { errorFrame } from './error-frame.ts'
 import { handlers } from './handlers/index.ts'
 import { startHeartbeat } from './heartbeat.ts'
-import { openSession } from './open-session.ts'
+import { askedSession, openSession } from './open-session.ts'
 import { readFrame } from './read-frame.ts'
+
+type ConnectionDown = Extract<Down, { type: 'connection' }>
 
 export interface SocketDeps {
   readonly bus: Bus
@@ -44,13 +46,17 @@ export async function serveSocket(
   )
   using _listening = opened instanceof BusError ? undefined : opened.listening
   // Looked at last: the gateway may have begun to drain meanwhile.
-  if (draining.aborted) return refuse(socket, 'reconnecting', MAINTENANCE, 1012)
+  const refused = { sessionId: askedSession(request.query) }
+  if (draining.aborted) {
+    return refuse(socket, { state: 'reconnecting', message: MAINTENANCE, ...refused }, 1012)
+  }
   if (opened instanceof BusError) {
     if (opened.code === 'internal') {
       logger.error({ component: 'socket', action: 'open', err: opened }, 'a session was not opened')
     }
     const isFaulty = opened.code === 'invalid' || opened.code === 'not-found'
-    return refuse(socket, 'error', opened.message, isFaulty ? 1008 : 1013)
+    const { message } = opened
+    return refuse(socket, { state: 'error', message, ...refused }, isFaulty ? 1008 : 1013)
   }
   const { sessionId, cursor, queueAfter, isReconnect } = opened
   const userAgent = request.headers['user-agent'] ?? ''
@@ -105,16 +111,11 @@ export async function serveSocket(
 }
 
 /** Tells a client why it gets no session. */
-function refuse(
-  socket: WebSocket,
-  state: 'reconnecting' | 'error',
-  message: string,
-  code: number,
-): void {
-  socket.send(JSON.stringify({ type: 'connection', payload: { state, message } }))
+function refuse(socket: WebSocket, payload: ConnectionDown['payload'], code: number): void {
+  socket.send(JSON.stringify({ type: 'connection', payload }))
   // Closing takes an answer of the client.
   socket.resume()
-  socket.close(code, message.slice(0, 120))
+  socket.close(code, payload.message.slice(0, 120))
 }
 
 function takeFrame(deps: SocketDeps, connection: Connection, read: () => Up): void {
@@ -132,7 +133,7 @@ function takeFrame(deps: SocketDeps, connection: Connection, read: () => Up): vo
     ) => Promise<void> | void
     void handle(deps, connection, frame)
   } catch (error) {
-    void connection.send(errorFrame(error, { messageId }))
+    void connection.send(errorFrame(error, { sessionId: connection.sessionId, messageId }))
   }
 }
 

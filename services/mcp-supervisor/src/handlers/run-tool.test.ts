@@ -1,12 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import type {
-  LogEntry,
-  LogFact,
-  RunToolRequest,
-  SessionId,
-  ToolCallId,
-  ToolFinished,
-} from '@mcp-host/contracts'
+import type { LogEntry, LogFact, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'

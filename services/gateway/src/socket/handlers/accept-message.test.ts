@@ -97,6 +97,7 @@ test('a message that cannot be stored is refused by its id, and the next one is 
         message: 'the session log cannot be reached; try again',
         retryable: true,
         messageId: 'm1',
+        sessionId: 'session',
       },
     },
   ])

@@ -81,7 +81,7 @@ async function accept(
       void connection.send({ type: 'accepted', payload: { messageId, duplicate } })
     } catch (err) {
       unanswered.delete(messageId)
-      void connection.send(errorFrame(err, { messageId }))
+      void connection.send(errorFrame(err, { sessionId, messageId }))
     }
   })
 }

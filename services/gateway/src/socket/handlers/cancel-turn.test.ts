@@ -153,6 +153,7 @@ describe('with an id', () => {
         field: 'payload.messageId',
         retryable: false,
         messageId: 'm9',
+        sessionId: 'session',
       },
     })
   })

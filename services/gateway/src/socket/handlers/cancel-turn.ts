@@ -43,7 +43,7 @@ async function cancel(
     void connection.send({ type: 'accepted', payload: { messageId, duplicate } })
   } catch (err) {
     deps.logger.warn({ ...fields, messageId: payload.messageId, err }, 'cancel not accepted')
-    void connection.send(errorFrame(err, { messageId: payload.messageId }))
+    void connection.send(errorFrame(err, { sessionId, messageId: payload.messageId }))
   }
 }
 

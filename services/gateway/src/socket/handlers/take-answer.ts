@@ -40,6 +40,6 @@ async function take(
     void connection.send({ type: 'accepted', payload: { messageId: id, duplicate: false } })
   } catch (err) {
     logger.warn({ ...fields, err }, 'answer not accepted')
-    void connection.send(errorFrame(err, { messageId: id, within: 'payload' }))
+    void connection.send(errorFrame(err, { sessionId, messageId: id, within: 'payload' }))
   }
 }

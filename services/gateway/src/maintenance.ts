@@ -1,2 +1,0 @@
-/** The standard message of a gateway that is about to stop. */
-export const MAINTENANCE = 'This gateway is going down; connect again'

@@ -1,0 +1,20 @@
+/** Of all arguments, and of one value. */
+const MAX_LENGTH = 200
+const MAX_VALUE_LENGTH = 80
+
+/** The arguments of a tool call for a person, shortened: ` with path "/a", limit 3`; empty without any. */
+export function argumentWords(given: unknown): string {
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  const parts = isObject
+    ? Object.entries(given).map(([name, value]) => `${cut(name, MAX_VALUE_LENGTH)} ${words(value)}`)
+    : [words(given)]
+  return parts.length === 0 ? '' : ` with ${cut(parts.join(', '), MAX_LENGTH)}`
+}
+
+function words(value: unknown): string {
+  return cut(JSON.stringify(value) ?? '', MAX_VALUE_LENGTH)
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
+}

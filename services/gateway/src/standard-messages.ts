@@ -1,0 +1,17 @@
+// The product's own messages to chat clients: welcome, tool error, rate limited, maintenance.
+export { welcome } from './welcome.ts'
+
+/** How much of a reason is shown. */
+const MAX_REASON_LENGTH = 500
+
+export function toolError(tool: string, reason: string): string {
+  return `Tool error: ${tool}: ${reason.slice(0, MAX_REASON_LENGTH)}`
+}
+
+/** `reason` says what there is too much of and when to try again. */
+export function rateLimited(reason: string): string {
+  return `Too many requests: ${reason}`
+}
+
+/** Of a gateway that is about to stop. */
+export const MAINTENANCE = 'This gateway is going down; connect again'
