@@ -92,13 +92,9 @@ export type { AskedQuestion, QuestionEnd } from './session/question.ts'
 export { questionEnd } from './session/question.ts'
 export { SessionRecord } from './session/session-record.ts'
 export { fromSnapshot, toSnapshot } from './session/snapshot.ts'
-export {
-  BlobReference,
-  InputRequired,
-  ToolFact,
-  toolFact,
-  ToolFinished,
-} from './session/tool-fact.ts'
+export { BlobReference } from './session/blob-reference.ts'
+export { InputRequired, ToolFact, toolFact, ToolFinished } from './session/tool-fact.ts'
+export { addUsage } from './session/add-usage.ts'
 export { toolOutcome } from './session/tool-outcome.ts'
 export {
   ApprovalRequired,

@@ -330,7 +330,7 @@ describe('a worker that stops', () => {
 test.each([
   [{}, { model: 'gemini-flash-latest', contextWindow: 1_048_576 }],
   [{ LLM_CONTEXT_TOKENS: '9000' }, { contextWindow: 9_000 }],
-  [{ LLM_PROVIDER: 'demo' }, { model: 'demo-1', contextWindow: 32_768 }],
+  [{ LLM_PROVIDER: 'demo' }, { model: 'demo-1', contextWindow: 131_072 }],
 ])('the catalog shows the model and its context: %j', async (env, entry) => {
   await startWorker(env)
   const { entries } = await orchestrator.catalog.watch()

@@ -54,7 +54,7 @@ export const PromptMessage = z.discriminatedUnion('role', [
 ])
 export type PromptMessage = z.infer<typeof PromptMessage>
 
-/** Tokens the provider counted, and what they cost. */
+/** Tokens as the provider counted them, and what they cost. */
 export const Usage = z.object({
   inputTokens: z.number().int().nonnegative().optional(),
   outputTokens: z.number().int().nonnegative().optional(),
@@ -62,6 +62,8 @@ export const Usage = z.object({
   cachedInputTokens: z.number().int().nonnegative().optional(),
   /** By the prices that are set for the model, in their currency. */
   cost: z.number().nonnegative().optional(),
+  /** Set where the provider did not count and an estimate stands in, be it for a part. */
+  isEstimate: z.boolean().optional(),
 })
 export type Usage = z.infer<typeof Usage>
 

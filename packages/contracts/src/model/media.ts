@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BlobReference } from '../session/tool-fact.ts'
+import { BlobReference } from '../session/blob-reference.ts'
 
 /** Of which nothing else is known. */
 export const UNKNOWN_TYPE = 'application/octet-stream'

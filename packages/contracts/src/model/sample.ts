@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { GenerationId } from '../ids.ts'
+import { Usage } from './content.ts'
 
 const TextContent = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -27,6 +28,8 @@ export type SampleRequest = z.infer<typeof SampleRequest>
 
 export const SampleReply = z.object({
   model: z.string(),
+  provider: z.string().optional(),
+  usage: Usage.optional(),
   role: z.literal('assistant'),
   content: TextContent,
   stopReason: z.enum(['endTurn', 'maxTokens', 'stopSequence']),

@@ -1,5 +1,4 @@
-import type { ModelUsage } from '../model/content.ts'
-import type { GenerationResult } from './generation-result.ts'
+import type { ModelUsage, Usage } from '../model/content.ts'
 
 const COUNTS = [
   'inputTokens',
@@ -9,14 +8,23 @@ const COUNTS = [
   'cost',
 ] as const
 
-/** Adds what a generation took to the sums by model. What the provider did not count stays absent. */
+/** What some generations of one model took. */
+export interface AddedUsage {
+  readonly provider: string
+  readonly model: string
+  readonly usage?: Usage | undefined
+  readonly generations?: number
+}
+
+/** Adds what generations took to the sums by model. What the provider did not count stays absent. */
 export function addUsage(
   sums: ModelUsage[],
-  { provider, model, usage }: Pick<GenerationResult, 'provider' | 'model' | 'usage'>,
+  { provider, model, usage, generations = 1 }: AddedUsage,
 ): void {
   let sum = sums.find((each) => each.provider === provider && each.model === model)
   if (sum === undefined) sums.push((sum = { provider, model, generations: 0 }))
-  sum.generations++
+  sum.generations += generations
+  if (usage?.isEstimate === true) sum.isEstimate = true
   for (const count of COUNTS) {
     const more = usage?.[count]
     if (more !== undefined) sum[count] = (sum[count] ?? 0) + more

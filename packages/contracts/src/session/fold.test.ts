@@ -6,6 +6,7 @@ import type { SessionState } from './fold.ts'
 import { applyEntry, branchOf, emptySession, nextInput } from './fold.ts'
 import type { GenerationResult } from './generation-result.ts'
 import type { LogEntry, LogFact } from './log-entry.ts'
+import type { ToolFinished } from './tool-fact.ts'
 import type { TurnEvent } from './turn-event.ts'
 
 const session = '0123456789abcdef' as SessionId
@@ -330,6 +331,30 @@ describe('what a session took', () => {
     const sum = { provider: 'p', model: 'm', generations: 2, inputTokens: 2, outputTokens: 12 }
     expect(usage).toEqual([sum])
     expect(turns.get(10)?.usage).toEqual([sum])
+  })
+
+  test('includes summaries and what models wrote for tools', () => {
+    const took = { provider: 'p', model: 'm', generations: 2, outputTokens: 3, isEstimate: true }
+    const compacted = {
+      type: 'context-compacted',
+      how: 'summarised',
+      through: 1,
+      tokensBefore: 2,
+      tokensAfter: 1,
+      usage: took,
+    } as const
+    const { fact } = toolFinished('done') as LogFact & { kind: 'tool' }
+    const { usage, turns } = fold(
+      log(
+        input('a'),
+        claimed(10, 1, one),
+        result(one, 'call'),
+        turnFact({ ...compacted, turn: 10, seen: 0 }),
+        { kind: 'tool', fact: { ...(fact as ToolFinished), usage: [took] } },
+      ),
+    )
+    expect(turns.get(10)?.usage).toEqual(usage)
+    expect(usage).toEqual([{ ...took, generations: 5, outputTokens: 6 }])
   })
 })
 

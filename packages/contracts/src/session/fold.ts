@@ -1,6 +1,7 @@
 import type { Envelope } from '../envelope.ts'
 import type { GenerationId, ToolCallId } from '../ids.ts'
 import type { ModelUsage, ToolCallBlock } from '../model/content.ts'
+import type { AddedUsage } from './add-usage.ts'
 import { addUsage } from './add-usage.ts'
 import type { ControlFact } from './control.ts'
 import type { GenerationResult } from './generation-result.ts'
@@ -284,6 +285,7 @@ function applyTurnEvent(
       return
     case 'context-compacted':
       turn.idleClaims = 0
+      if (event.usage !== undefined) addTurnUsage(state, turn, [toAdded(event.usage)])
       if (event.how === 'cleared')
         state.clearedThrough = Math.max(state.clearedThrough, event.through)
       else {
@@ -365,11 +367,8 @@ function applyResult(
   generation.result = turn?.done === undefined ? result : withoutCalls(result)
   generation.resultSeq = seq
   generation.endedAt = time
-  addUsage(state.usage, result)
-  if (turn !== undefined) {
-    turn.idleClaims = 0
-    addUsage(turn.usage, result)
-  }
+  if (turn !== undefined) turn.idleClaims = 0
+  addTurnUsage(state, turn, [result])
   if (generation.result.outcome !== 'completed') return
   for (const block of result.content) {
     if (block.type !== 'tool-call') continue
@@ -377,6 +376,27 @@ function applyResult(
     generation.calls.set(block.id, call)
     state.calls.set(block.id, call)
   }
+}
+
+function addTurnUsage(
+  state: SessionState,
+  turn: Turn | undefined,
+  added: readonly AddedUsage[],
+): void {
+  for (const each of added) {
+    addUsage(state.usage, each)
+    if (turn !== undefined) addUsage(turn.usage, each)
+  }
+}
+
+function toAdded({ provider, model, generations, ...usage }: ModelUsage): AddedUsage {
+  return { provider, model, generations, usage }
+}
+
+/** The turn that a tool call belongs to. */
+function turnOf(state: SessionState, call: ToolCallId): Turn | undefined {
+  const generation = state.generations.get(call.slice(0, call.lastIndexOf('-')) as GenerationId)
+  return generation && state.turns.get(generation.turn)
 }
 
 /** What came after the turn was ended: its tools will not be run any more. */
@@ -401,6 +421,8 @@ function applyToolFact(state: SessionState, fact: ToolFact): void {
     case 'tool-finished':
       // The first end of a call counts, whoever reported it.
       if (call.settled === undefined) call.result ??= fact
+      if (fact.usage !== undefined)
+        addTurnUsage(state, turnOf(state, fact.call), fact.usage.map(toAdded))
       return
     case 'input-required':
       // Of a call that is over nobody waits for an answer, nor of an attempt that was given up.

@@ -2,13 +2,8 @@ import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
 import { ErrorInfo } from '../error.ts'
 import { ToolCallId } from '../ids.ts'
-
-/** Something in the object store. */
-export const BlobReference = z.object({
-  key: z.string(),
-  bytes: z.number().int().nonnegative(),
-  digest: z.string(),
-})
+import { ModelUsage } from '../model/content.ts'
+import { BlobReference } from './blob-reference.ts'
 
 /** A supervisor is about to run the call. Only the first start of an attempt runs. */
 export const ToolStarted = z.object({
@@ -36,6 +31,8 @@ export const ToolFinished = z.object({
   /** The whole result, when it is too large to stand here: `content` is then an excerpt of it. */
   blob: BlobReference.optional(),
   durationMs: z.number().nonnegative(),
+  /** What models took that the server asked meanwhile. */
+  usage: z.array(ModelUsage).optional(),
 })
 export type ToolFinished = z.infer<typeof ToolFinished>
 

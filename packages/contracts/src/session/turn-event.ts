@@ -96,6 +96,8 @@ export const ContextCompacted = z.object({
   /** Estimates. */
   tokensBefore: z.number().int().nonnegative(),
   tokensAfter: z.number().int().nonnegative(),
+  /** What the summary took. */
+  usage: ModelUsage.optional(),
 })
 export type ContextCompacted = z.infer<typeof ContextCompacted>
 

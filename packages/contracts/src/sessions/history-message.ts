@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ErrorInfo } from '../error.ts'
 import { Usage } from '../model/content.ts'
 import { Attachment } from '../model/media.ts'
-import { BlobReference } from '../session/tool-fact.ts'
+import { BlobReference } from '../session/blob-reference.ts'
 import { TurnOutcome } from '../session/turn-event.ts'
 
 /** One message of a conversation, as frontends show it. */

@@ -34,10 +34,11 @@ const tokens = {
   outputTokens: 'All that it wrote.',
   reasoningTokens: 'Of the output: what was reasoning.',
   cachedInputTokens: 'Of the input: what the provider had in its cache.',
+  isEstimate: 'Set where the provider did not count: an estimate stands in, be it for a part.',
   cost: 'What they cost, in the currency of the prices in `llm.json`; absent without prices.',
 }
 
-const COUNTED = 'Tokens, as the provider counted them; what it did not count is absent.'
+const COUNTED = 'Tokens, as the provider counted them, else estimated; what is not known is absent.'
 
 export const Tokens = describeFields(Usage, tokens).describe(COUNTED)
 

@@ -153,7 +153,11 @@ test('a cancelled reply keeps what was written', async () => {
   await vi.waitUntil(() => firstTexts === 1)
   cancel.abort()
   const result = await end
-  expect(result).toMatchObject({ outcome: 'cancelled', content: [{ text: 'so far' }] })
+  expect(result).toMatchObject({
+    outcome: 'cancelled',
+    content: [{ text: 'so far' }],
+    usage: { outputTokens: 2, isEstimate: true },
+  })
   expect(result).not.toHaveProperty('error')
 })
 

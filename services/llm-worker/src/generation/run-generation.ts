@@ -7,6 +7,8 @@ import type {
 } from '@mcp-host/contracts'
 import { BusError, toolCallId } from '@mcp-host/contracts'
 import type { Model, StreamPart } from '../model.ts'
+import type { UsageMeter } from '../providers/demo/usage.ts'
+import { usageMeter } from '../providers/demo/usage.ts'
 import { DeltaCoalescer } from './delta-coalescer.ts'
 import type { GenerationText } from './generation-text.ts'
 
@@ -44,6 +46,7 @@ export async function runGeneration(
   const offered = new Map<string, OfferedTool>()
   using coalescer = new DeltaCoalescer(emit)
   let usage: GenerationResult['usage']
+  let meter: UsageMeter | undefined
   let calls = 0
 
   const take = (part: StreamPart): void => {
@@ -96,7 +99,11 @@ export async function runGeneration(
     for (const tool of tools) offered.set(`${tool.server}.${tool.tool}`, tool)
     for (const tool of tools) offered.set(tool.safeName, tool)
     const asked = { messages, tools, ...(system === undefined ? {} : { system }) }
-    for await (const part of model.stream(asked, { signal: either })) take(part)
+    meter = usageMeter(asked)
+    for await (const part of model.stream(asked, { signal: either })) {
+      meter.add(part)
+      take(part)
+    }
     either.throwIfAborted()
     coalescer.flush()
     return {
@@ -108,12 +115,15 @@ export async function runGeneration(
   } catch (error) {
     coalescer.flush()
     const content = text.content()
-    if (signal.aborted) return { ...base(), outcome: 'cancelled', content }
+    // It was paid for, and no provider counts what is broken off.
+    if (content.length > 0 && meter !== undefined) usage ??= { ...meter.read(), isEstimate: true }
+    const taken = usage === undefined ? {} : { usage }
+    if (signal.aborted) return { ...base(), outcome: 'cancelled', content, ...taken }
     const failure = late.aborted
       ? new BusError('deadline', 'the model did not finish in time')
       : BusError.from(error)
     onFailure(failure)
-    return { ...base(), outcome: 'failed', content, error: failure.toInfo() }
+    return { ...base(), outcome: 'failed', content, ...taken, error: failure.toInfo() }
   }
 }
 

@@ -72,6 +72,8 @@ test('a reply has all the model wrote, without its reasoning', async () => {
     role: 'assistant',
     content: { type: 'text', text: 'Hello, world.' },
     stopReason: 'endTurn',
+    provider: 'test',
+    usage: { inputTokens: 1, outputTokens: 4, reasoningTokens: 1, isEstimate: true },
   })
   expect(sample.reply.parse(reply)).toEqual(reply)
   expect([outcomes, deps.running.size]).toEqual([['completed'], 0])

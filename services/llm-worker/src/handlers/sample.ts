@@ -1,10 +1,11 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
-import type { SampleReply, SampleRequest } from '@mcp-host/contracts'
+import type { SampleReply, SampleRequest, Usage } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { WorkerEvents } from '../events.ts'
 import type { Model, ModelRequest } from '../model.ts'
+import { usageMeter } from '../providers/demo/usage.ts'
 import { serveControl } from './serve-control.ts'
 
 /** So many replies at once beside the conversations; what is beyond has to wait. */
@@ -70,8 +71,9 @@ async function answer(
     const { text, stopReason } = written
     done.ended('completed')
     logger.info({ ...fields, action: 'end', stopReason, length: text.length }, 'sample ended')
-    const { model: answered } = written
-    return { model: answered, role: 'assistant', content: { type: 'text', text }, stopReason }
+    const { model: answered, provider, usage } = written
+    const content = { type: 'text' as const, text }
+    return { model: answered, provider, usage, role: 'assistant', content, stopReason }
   } catch (err) {
     done.ended(cancel.signal.aborted ? 'cancelled' : 'failed')
     logger.warn({ ...fields, action: 'fail', err }, 'sample failed')
@@ -82,19 +84,40 @@ async function answer(
   }
 }
 
+interface Written {
+  readonly text: string
+  readonly stopReason: SampleReply['stopReason']
+  readonly provider: string
+  readonly model: string
+  readonly usage: Usage
+}
+
 /** All the model writes until its end or the first limit. */
 async function write(
   model: Model,
   request: SampleRequest,
   signal: AbortSignal,
   onFirstText: () => void,
-): Promise<{ text: string; stopReason: SampleReply['stopReason']; model: string }> {
+): Promise<Written> {
   const { maxTokens, stopSequences = [] } = request
   let text = ''
   let pieces = 0
-  let name = model.model
-  for await (const part of model.stream(toModelRequest(request), { signal })) {
-    if (part.type === 'answering') name = part.model
+  let { provider, model: name } = model
+  let counted: Usage | undefined
+  const asked = toModelRequest(request)
+  const meter = usageMeter(asked)
+  const end = (written: string, stopReason: SampleReply['stopReason']): Written => ({
+    text: written,
+    stopReason,
+    provider,
+    model: name,
+    // Who is left early does not count.
+    usage: counted ?? { ...meter.read(), isEstimate: true },
+  })
+  for await (const part of model.stream(asked, { signal })) {
+    meter.add(part)
+    if (part.type === 'answering') ({ provider, model: name } = part)
+    if (part.type === 'end') counted = part.usage
     if (part.type !== 'text-delta' || part.text === '') continue
     if (text === '') onFirstText()
     const before = text.length
@@ -104,17 +127,17 @@ async function write(
       .map((stop) => text.indexOf(stop, Math.max(0, before - stop.length)))
       .filter((at) => at >= 0)
     if (stops.length > 0) {
-      return { text: text.slice(0, Math.min(...stops)), stopReason: 'stopSequence', model: name }
+      return end(text.slice(0, Math.min(...stops)), 'stopSequence')
     }
     // A piece is at least one token: providers that do not count stop here.
-    if (++pieces >= maxTokens) return { text, stopReason: 'maxTokens', model: name }
+    if (++pieces >= maxTokens) return end(text, 'maxTokens')
     if (text.length >= MAX_REPLY_LENGTH) {
       const cut = text.slice(0, MAX_REPLY_LENGTH).toWellFormed()
-      return { text: cut, stopReason: 'maxTokens', model: name }
+      return end(cut, 'maxTokens')
     }
   }
   signal.throwIfAborted()
-  return { text, stopReason: 'endTurn', model: name }
+  return end(text, 'endTurn')
 }
 
 function toModelRequest({

@@ -12,6 +12,7 @@ import { aiSdkModel } from './ai-sdk/ai-sdk-model.ts'
 import { systemClock } from './demo/clock.ts'
 import { demoModel } from './demo/demo-model.ts'
 import { estimateTokens } from './demo/usage.ts'
+import { estimated } from './estimated.ts'
 import { providerKinds } from './kinds.ts'
 import { priced } from './priced.ts'
 import { replayModel } from './trace/replay-model.ts'
@@ -36,7 +37,7 @@ export function createModel(
   const { type, timeouts = {}, limits, models } = provider
   const { nativeTools = true, prices } = models[model] ?? {}
   const budget = { budgets, limits, patienceMs: timeouts.queue }
-  const within = (each: Model): Model => budgeted(priced(each, prices), budget)
+  const within = (each: Model): Model => budgeted(priced(estimated(each), prices), budget)
   if (type === 'demo') return within(createDemo(config))
   const spoken = connectModel(provider, model, config)
   const asked = within(timed(type === 'ollama' ? limited(spoken) : spoken, timeouts))

@@ -1,6 +1,7 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type {
   LogEntry,
+  ModelUsage,
   RunToolRequest,
   ToolCallId,
   ToolFact,
@@ -148,7 +149,8 @@ async function callTool(
   const { session, call, attempt, tool, arguments: args } = request
   const ended = new AbortController()
   const signal = AbortSignal.any([cancelled, ended.signal])
-  using _known = calls.add({ session, call, attempt, server, tool, envelope, signal })
+  const usage: ModelUsage[] = []
+  using _known = calls.add({ session, call, attempt, server, tool, envelope, usage, signal })
   const store = (bytes: Uint8Array, mimeType: string): Promise<ToolFinished['blob']> =>
     bus.blobs.put(bytes, { session, mimeType }).catch((err: unknown) => {
       // The tool has run: its result must not look like a failure.
@@ -169,7 +171,8 @@ async function callTool(
     .then((result) => fromResult(result, store))
     .catch(fromError)
   const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
-  return { type: 'tool-finished', call, server, tool, ...outcome, durationMs }
+  const taken = usage.length === 0 ? {} : { usage }
+  return { type: 'tool-finished', call, server, tool, ...outcome, durationMs, ...taken }
 }
 
 function fields(

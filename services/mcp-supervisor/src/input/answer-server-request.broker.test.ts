@@ -65,6 +65,7 @@ const running = (more: Partial<RunningCall> = {}): RunningCall => ({
   server: 'test',
   tool: 'ask',
   envelope,
+  usage: [],
   signal: ended.signal,
   ...more,
 })
@@ -298,11 +299,12 @@ describe('a sampling request', () => {
       content: text('hello'),
       stopReason: 'endTurn' as const,
     }
+    const counted = { provider: 'p', usage: { outputTokens: 3 } }
     using _worker = other.serve(sample, {}, ({ request: taken, envelope: { deadline } }) => {
       got = taken
       expect(deadline).toBeGreaterThan(Date.now())
       expect(deadline).toBeLessThanOrEqual(Date.now() + 60_000)
-      return reply
+      return { ...reply, ...counted }
     })
     await other.ping()
     const messages = [
@@ -310,6 +312,8 @@ describe('a sampling request', () => {
       { role: 'assistant' as const, content: text('c') },
     ]
     expect(await request({ messages, systemPrompt: 'short', temperature: 0.1 })).toEqual(reply)
+    const { usage } = deps.calls.find(session, 'test') ?? {}
+    expect(usage).toEqual([{ provider: 'p', model: 'm', generations: 1, outputTokens: 3 }])
     expect(got).toEqual({
       id: expect.any(String),
       messages: [

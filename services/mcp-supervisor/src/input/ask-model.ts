@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, GenerationId, SampleReply, SampleRequest } from '@mcp-host/contracts'
-import { BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
+import { addUsage, BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
 import type { ServerRequest } from 'mcp-host'
 import { pause } from '../placement/pause.ts'
 import type { RunningCall } from './running-calls.ts'
@@ -18,11 +18,11 @@ type Sampling = Extract<ServerRequest, { kind: 'sampling' }>
 /**
  * Lets the host's model answer a server. Throws `invalid` for what it cannot read, `unavailable` when no
  * model can be reached, `cancelled` when the call ends, `deadline`, or what the model failed with. A
- * reply that nobody waits for any more is cancelled at its worker.
+ * reply that nobody waits for any more is cancelled at its worker. Its tokens are counted for the call.
  */
 export async function askModel(
   { bus }: { readonly bus: Bus },
-  { envelope, signal: callEnded }: RunningCall,
+  { envelope, usage: taken, signal: callEnded }: RunningCall,
   { params, signal }: Sampling,
 ): Promise<SampleReply> {
   const request = toRequest(params)
@@ -42,7 +42,9 @@ export async function askModel(
   }
   over.addEventListener('abort', onOver)
   try {
-    return await Promise.race([cancelled.promise, reply])
+    const { provider, usage, ...answer } = await Promise.race([cancelled.promise, reply])
+    if (provider !== undefined) addUsage(taken, { provider, model: answer.model, usage })
+    return answer
   } finally {
     over.removeEventListener('abort', onOver)
   }

@@ -1,4 +1,4 @@
-import type { Envelope, SessionId, ToolCallId } from '@mcp-host/contracts'
+import type { Envelope, ModelUsage, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
 /** A session whose servers ask for more at a time is refused: nobody could answer it. */
@@ -13,6 +13,8 @@ export interface RunningCall {
   readonly tool: string
   /** Its request id is the one the host was called with. */
   readonly envelope: Envelope
+  /** What models took that its server asked. */
+  readonly usage: ModelUsage[]
   /** Aborted when the call is over, however it ended. */
   readonly signal: AbortSignal
 }

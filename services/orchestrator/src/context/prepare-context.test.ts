@@ -4,6 +4,7 @@ import type {
   OfferedTool,
   PromptMessage,
   SessionState,
+  Usage,
 } from '@mcp-host/contracts'
 import { BusError, generationControl, sample } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
@@ -52,7 +53,9 @@ beforeEach(() => {
       async call(contract: { subject: string }, params: unknown, request: unknown) {
         asked.push({ subject: contract.subject, params, request })
         if (contract.subject !== sample.subject) return { worker: 'w' }
-        return { content: { type: 'text', text: await summary() } }
+        const usage = { outputTokens: 3 }
+        const content = { type: 'text', text: await summary() }
+        return { provider: 'p', model: 'm', usage, content }
       },
     } as unknown as ContextDeps['bus'],
     logger: { info: log, warn: log },
@@ -171,7 +174,8 @@ test('when that is not enough a model writes a summary in place of all but the n
   const old = [1, 8, 15, 22].flatMap((seq) => turnWith(seq, { said: 470 }))
   state = fold(...old, ...turnWith(29, { said: 650 }), ...running(5))
   const messages = await prepare()
-  expect(written).toMatchObject([{ how: 'summarised', through: 22, summary: 'they met' }])
+  const usage = { provider: 'p', model: 'm', generations: 1, outputTokens: 3 }
+  expect(written).toMatchObject([{ how: 'summarised', through: 22, summary: 'they met', usage }])
   expect(messages[0]).toMatchObject({ text: expect.stringContaining('they met') })
   expect(JSON.stringify(messages)).toContain('said 29')
   expect(JSON.stringify(messages)).not.toContain('said 22')
@@ -462,14 +466,15 @@ test('a prompt that cannot be made shorter ends the turn instead of being sent a
   await expect(prepare(true)).rejects.toMatchObject({ info: { code: 'exhausted' } })
 })
 
-test.each<[string, number, number]>([
-  ['more than is estimated', 2_400, 1],
-  ['so much more that it was of another prompt', 24_000, 0],
-])('where the provider counted %s it is believed accordingly', async (_, inputTokens, steps) => {
+test.each<[string, Usage, number]>([
+  ['more than is estimated', { inputTokens: 2_400 }, 1],
+  ['so much more that it was of another prompt', { inputTokens: 24_000 }, 0],
+  ['nothing and the worker estimated', { inputTokens: 2_400, isEstimate: true }, 0],
+])('where the provider counted %s it is believed accordingly', async (_, usage, steps) => {
   state = fold(
     ...[1, 8, 15].flatMap((seq) => turnWith(seq, { result: 500 })),
     ...running(3),
-    result(22, [call(22)], { usage: { inputTokens } }),
+    result(22, [call(22)], { usage }),
     finished(call(22), [text('fine')]),
     next(22, 23),
   )

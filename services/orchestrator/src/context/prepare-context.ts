@@ -163,15 +163,21 @@ export function contextBudget(
 function providerScale(told: readonly Told[], estimate: number, budget: number): number {
   const last = told.findLastIndex(
     ({ message, generation }) =>
-      message.role === 'assistant' && generation?.result?.usage?.inputTokens !== undefined,
+      message.role === 'assistant' && countedTokens(generation) !== undefined,
   )
-  const counted = told[last]?.generation?.result?.usage?.inputTokens
+  const counted = countedTokens(told[last]?.generation)
   if (counted === undefined) return 1
   const added = tokensOf(told.slice(last))
   // More than was allowed cannot have been sent: its results were cut, and not as they are here.
   if (estimate - added > budget) return 1
   const scale = (counted + added) / estimate
   return scale >= 1 / MAX_SCALE && scale <= MAX_SCALE ? scale : 1
+}
+
+/** What the provider counted as sent; an estimate says nothing about ours. */
+function countedTokens(generation: Generation | undefined): number | undefined {
+  const { inputTokens, isEstimate } = generation?.result?.usage ?? {}
+  return isEstimate === true ? undefined : inputTokens
 }
 
 function generationsOf(state: SessionState, inputs: readonly Input[]): Generation[] {
@@ -232,6 +238,7 @@ async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   const next = {
     how: isWritten ? ('summarised' as const) : ('dropped' as const),
     ...(summary === undefined ? {} : { summary }),
+    ...(isWritten && written.usage !== undefined ? { usage: written.usage } : {}),
   }
   const after = draftWith({ checkpoints: new Map(state.checkpoints).set(through, next) })
   const removed = upTo(before, through).length
@@ -286,7 +293,7 @@ function isUnwanted({ cancelled, leaving, over }: ContextTurn): boolean {
 /** Writes down what is left out from here on. */
 async function record(
   { deps, turn, budget }: Work,
-  fact: Pick<Compacted, 'how' | 'through' | 'summary'>,
+  fact: Pick<Compacted, 'how' | 'through' | 'summary' | 'usage'>,
   { tokens: tokensBefore }: Draft,
   { tokens: tokensAfter }: Draft,
   counts: { readonly removed: number; readonly kept: number },

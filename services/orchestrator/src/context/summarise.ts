@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, GenerationId, PromptMessage } from '@mcp-host/contracts'
+import type {
+  Envelope,
+  GenerationId,
+  ModelUsage,
+  PromptMessage,
+  SampleReply,
+} from '@mcp-host/contracts'
 import { BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
@@ -39,7 +45,7 @@ export interface SummaryOptions {
 
 /** `busy`: none could be had now, and at another time may be. `unable`: none is to be expected. */
 export type Summary =
-  | { readonly state: 'written'; readonly text: string }
+  | { readonly state: 'written'; readonly text: string; readonly usage?: ModelUsage }
   | { readonly state: 'busy' | 'unable' }
 
 /**
@@ -71,9 +77,11 @@ export async function summarise(
       }
       const reply = bus.call(sample, {}, request, options)
       const death = whenDead(bus, id, envelope, { watchMs, signal: answered.signal })
-      const { content } = await unless(unwanted, Promise.race([reply, death]))
-      const summary = content.text.trim()
-      return summary === '' ? { state: 'unable' } : { state: 'written', text: summary }
+      const answer = await unless(unwanted, Promise.race([reply, death]))
+      const summary = answer.content.text.trim()
+      return summary === ''
+        ? { state: 'unable' }
+        : { state: 'written', text: summary, ...usageOf(answer) }
     } catch (err) {
       if (unwanted.aborted) break
       const { code, retryable } = BusError.from(err)
@@ -105,6 +113,12 @@ export async function summarise(
     .call(generationControl, { generation: id }, { action: 'cancel' }, options)
     .catch(() => undefined)
   return { state: 'busy' }
+}
+
+function usageOf({ provider, model, usage }: SampleReply): { usage?: ModelUsage } {
+  // Workers of earlier versions do not say.
+  if (provider === undefined || usage === undefined) return {}
+  return { usage: { provider, model, generations: 1, ...usage } }
 }
 
 /** How much a model would read of these messages. */

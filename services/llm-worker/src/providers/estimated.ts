@@ -1,0 +1,20 @@
+import type { Model, StreamPart } from '../model.ts'
+import { usageMeter } from './demo/usage.ts'
+
+/** A model whose answers have an estimate of their tokens where the provider does not count. */
+export function estimated(model: Model): Model {
+  return {
+    ...model,
+    async *stream(request, options): AsyncGenerator<StreamPart> {
+      const meter = usageMeter(request)
+      for await (const part of model.stream(request, options)) {
+        meter.add(part)
+        const { inputTokens, outputTokens } = (part.type === 'end' && part.usage) || {}
+        const isCounted = inputTokens !== undefined || outputTokens !== undefined
+        yield part.type !== 'end' || isCounted
+          ? part
+          : { ...part, usage: { ...meter.read(), isEstimate: true } }
+      }
+    },
+  }
+}
