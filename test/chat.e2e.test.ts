@@ -266,5 +266,12 @@ test('every service counts what it did', async () => {
   expect(gateway).toMatch(/mcp_host_sockets_connected\{[^}]*\} [1-9]/)
   expect(orchestrator).toMatch(/mcp_host_turns_total\{outcome="completed"[^}]*\} [1-9]/)
   expect(supervisor).toMatch(/mcp_host_tool_calls_total\{server="test",outcome="ok"[^}]*\} [1-9]/)
+  const ofTool = 'server="test",tool="[^"]+"'
+  expect(supervisor).toMatch(
+    new RegExp(`mcp_host_server_requests_total\\{${ofTool},outcome="success"[^}]*\\} [1-9]`),
+  )
+  expect(supervisor).toMatch(
+    new RegExp(`mcp_host_server_request_seconds_count\\{${ofTool}[^}]*\\} [1-9]`),
+  )
   expect(worker).toMatch(/mcp_host_generations_total\{provider="demo"[^}]*outcome="completed"/)
 })

@@ -3,6 +3,7 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 import type { AskInput } from './config/ask-inputs.ts'
 import type { Environment } from './environment.ts'
 import { type Logger, silentLogger } from './logger.ts'
+import { MetricsRegistry } from './metrics/host-metrics.ts'
 import type { Guardian } from './process/guardian.ts'
 import { CLIENT_INFO } from './server/client-info.ts'
 import type { StartPolicy } from './server/server-group.ts'
@@ -60,6 +61,8 @@ export interface MCPHostOptions {
   readonly watch?: boolean
   /** Shared by several hosts of one process; default: one of its own, disposed with the host. */
   readonly guardian?: Guardian
+  /** Where requests are counted, also for several hosts together; default: one of its own. */
+  readonly metrics?: MetricsRegistry
 }
 
 export interface CacheOptions {
@@ -82,6 +85,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     // oxlint-disable-next-line node/no-process-env -- the default of an application that gives none
     env: process.env,
     logger: silentLogger,
+    metrics: new MetricsRegistry(),
     startPolicy: 'all-or-nothing',
     startTimeoutMs: 30_000,
     installTimeoutMs: 180_000,

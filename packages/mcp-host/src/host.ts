@@ -19,7 +19,7 @@ import type { HostEvent } from './events/host-event.ts'
 import { LatestByKey } from './events/latest-by-key.ts'
 import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-options.ts'
 import type { HostTool } from './inventory/tool.ts'
-import { type HostMetrics, MetricsRegistry } from './metrics/host-metrics.ts'
+import type { HostMetrics } from './metrics/host-metrics.ts'
 import { Guardian } from './process/guardian.ts'
 import type {
   CacheableOptions,
@@ -73,7 +73,6 @@ export class MCPHost implements AsyncDisposable {
   readonly #guardian: Guardian
   readonly #ownsGuardian: boolean
   readonly #cache: TtlCache<object> | undefined
-  readonly #metrics = new MetricsRegistry()
   readonly #group: ServerGroup
   readonly #source: ConfigSource
   readonly #router = new Router(() => this.#group.members.map(({ server }) => server))
@@ -170,7 +169,7 @@ export class MCPHost implements AsyncDisposable {
     await this.#initialized.catch(() => undefined)
     const report = await this.#group.reload(next)
     this.#source.follow(config)
-    for (const name of report.removed) this.#metrics.forget(name)
+    for (const name of report.removed) this.#options.metrics.forget(name)
     return report
   }
 
@@ -205,7 +204,7 @@ export class MCPHost implements AsyncDisposable {
 
   /** Counts and latencies since the start, per server and tool. */
   getMetrics(): HostMetrics {
-    return this.#metrics.snapshot()
+    return this.#options.metrics.snapshot()
   }
 
   /**
@@ -434,7 +433,7 @@ export class MCPHost implements AsyncDisposable {
     const deps = {
       options: this.#options,
       guardian: this.#guardian,
-      metrics: this.#metrics,
+      metrics: this.#options.metrics,
       cache: this.#cache,
       callback: this.#callback,
       answered: this.#answered,

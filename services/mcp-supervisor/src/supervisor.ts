@@ -9,7 +9,13 @@ import {
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
 import { watchFile } from '@mcp-host/service'
 import type { Environment, McpConfig } from 'mcp-host'
-import { ConfigurationError, describeFault, loadMcpConfig, MCPHost } from 'mcp-host'
+import {
+  ConfigurationError,
+  describeFault,
+  loadMcpConfig,
+  MCPHost,
+  MetricsRegistry,
+} from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
 import { findNameClashes } from 'mcp-host/tool-names'
 import type { SupervisorConfig } from './config.ts'
@@ -22,6 +28,7 @@ import type { HostAnswers } from './placement/placed-server.ts'
 import { Placement } from './placement/placement.ts'
 import { SessionPlaces } from './placement/session-places.ts'
 import { CatalogPublisher } from './publish-catalog.ts'
+import { exposeToolMetrics } from './tool-metrics.ts'
 import { withRestarts } from './with-restarts.ts'
 
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
@@ -71,12 +78,15 @@ export async function createSupervisor(
   let mcpConfig = await load()
   warnOfNameClashes(logger, mcpConfig)
   const guardian = stack.use(new Guardian())
+  const toolMetrics = new MetricsRegistry()
+  exposeToolMetrics(metrics, toolMetrics)
   const calls = new RunningCalls()
   const makeHost = ({ callback, kinds, capabilities }: HostAnswers): MCPHost => {
     const host = new MCPHost({
       env,
       logger,
       guardian,
+      metrics: toolMetrics,
       startPolicy: 'best-effort',
       defaultToolTimeoutMs,
       installTimeoutMs,
@@ -120,6 +130,7 @@ export async function createSupervisor(
       publisher,
       places: new SessionPlaces(maxSessionProcesses),
       makeHost,
+      onRemoved: (server) => toolMetrics.forget(server),
       inputTimeoutMs,
       callbackOf: (session) => (request) =>
         answerServerRequest(inputDeps, { session, server: request.server, request }),

@@ -31,6 +31,8 @@ export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
   readonly places: SessionPlaces
   readonly makeHost: (answers: HostAnswers) => MCPHost
+  /** Told of a server that left the configuration, once it has ended. */
+  readonly onRemoved: (server: ServerName) => void
   /** How long a client may take to answer. */
   readonly inputTimeoutMs: number
   /** Asks the user, or a model, of a session. */

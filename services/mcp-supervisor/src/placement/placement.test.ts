@@ -7,8 +7,11 @@ import { Placement } from './placement.ts'
 let running: string[]
 /** What the end of the server with a URL waits for: its calls. */
 let holds: Map<string, PromiseWithResolvers<void>>
+/** The servers that left the configuration and have ended. */
+let removed: string[]
 let placement: Placement
 beforeEach(() => {
+  removed = []
   running = []
   holds = new Map()
   // Of all these only what a server that every supervisor runs needs.
@@ -22,6 +25,7 @@ beforeEach(() => {
     publisher: { set: () => undefined, remove: () => undefined },
     events: { callStarted: () => undefined, callEnded: () => undefined },
     makeHost,
+    onRemoved: (server: string) => removed.push(server),
   } as unknown as PlacementDeps
   placement = new Placement(deps)
 })
@@ -77,6 +81,7 @@ test('a long call of one server keeps no other from its new configuration', asyn
   await settled()
   expect(running).toEqual(['d1', 'b2', 'a2'])
   expect(Object.keys(placement.stats()).toSorted()).toEqual(['a', 'b', 'd'])
+  expect(removed).toEqual(['c'])
 })
 
 test('nothing is started any more once it is to end', async () => {

@@ -66,7 +66,7 @@ export class Placement implements AsyncDisposable {
     for (const [name, placed] of this.#servers) {
       if (servers[name] !== undefined) continue
       result.removed.push(name)
-      ended.push(endOf(placed).then(() => void this.#servers.delete(name)))
+      ended.push(endOf(placed).then(() => this.#forget(name)))
     }
     for (const [key, config] of Object.entries(servers)) {
       const name = ServerName.parse(key)
@@ -83,6 +83,11 @@ export class Placement implements AsyncDisposable {
     }
     await Promise.all(ended)
     return result
+  }
+
+  #forget(name: ServerName): void {
+    this.#servers.delete(name)
+    this.#deps.onRemoved(name)
   }
 
   async #change(before: PlacedServer, config: ServerConfig): Promise<void> {

@@ -1,0 +1,63 @@
+import { MetricsRegistry } from 'mcp-host'
+import { Registry } from 'prom-client'
+import { beforeEach, expect, test } from 'vitest'
+import { exposeToolMetrics } from './tool-metrics.ts'
+
+let source: MetricsRegistry
+let registry: Registry
+beforeEach(() => {
+  source = new MetricsRegistry()
+  registry = new Registry()
+  exposeToolMetrics(registry, source)
+})
+
+function count(tool: string, outcome: 'success' | 'error' | 'refused', ms: number): void {
+  const meter = source.meter('files', tool)
+  meter.started()
+  meter.ended(outcome, ms)
+}
+
+test('each tool has its counts, errors and those in flight', async () => {
+  count('read', 'success', 2)
+  count('read', 'success', 2)
+  count('read', 'error', 2)
+  source.meter('files', 'write').started()
+  const text = await registry.metrics()
+  const read = 'server="files",tool="read"'
+  expect(text).toContain(`mcp_host_server_requests_total{${read},outcome="success"} 2`)
+  expect(text).toContain(`mcp_host_server_requests_total{${read},outcome="error"} 1`)
+  expect(text).toContain(`mcp_host_server_requests_in_flight{${read}} 0`)
+  expect(text).toContain('mcp_host_server_requests_in_flight{server="files",tool="write"} 1')
+})
+
+test('each tool has a histogram of its latencies', async () => {
+  count('read', 'success', 2)
+  count('read', 'error', 600)
+  count('read', 'refused', 0)
+  const text = await registry.metrics()
+  const lines = text
+    .split('\n')
+    .filter((line) => line.startsWith('mcp_host_server_request_seconds'))
+  const value = (part: string): number =>
+    Number(
+      lines
+        .find((line) => line.includes(part))
+        ?.split(' ')
+        .at(-1),
+    )
+  expect(text).toContain('# TYPE mcp_host_server_request_seconds histogram')
+  expect(value('le="0.001"')).toBe(0)
+  expect(value('le="0.0047"')).toBe(1)
+  expect(value('le="1"')).toBe(2)
+  expect(value('le="+Inf"')).toBe(2)
+  expect(value('_count')).toBe(2)
+  expect(value('_sum')).toBeCloseTo(0.602)
+})
+
+test('a second look counts nothing twice, and a server that is gone has no figures', async () => {
+  count('read', 'success', 2)
+  const first = await registry.metrics()
+  expect(await registry.metrics()).toBe(first)
+  source.forget('files')
+  expect(await registry.metrics()).not.toContain('files')
+})
