@@ -116,6 +116,18 @@ test('servers whose tools could have the same names are warned about', async () 
   )
 })
 
+test('servers whose tools could have the same names are warned about', async () => {
+  const server = { url: 'http://127.0.0.1:1/' }
+  await write({ servers: { a: server, a__b: server } })
+  const logger = createLogger('mcp-supervisor', 'silent')
+  const warnings: unknown[] = []
+  logger.warn = (...[, message]: unknown[]) => void warnings.push(message)
+  stack.use(await start(bus, logger))
+  expect(warnings).toContainEqual(
+    expect.stringContaining('the names of "a__b" could be those of "a"'),
+  )
+})
+
 /** The bus, on which something happens at a step of the start. */
 function during(step: 'watch' | 'put', happen: () => Promise<void>): Bus {
   const wrap = <Target extends object>(target: Target, replace: (name: PropertyKey) => unknown) =>
