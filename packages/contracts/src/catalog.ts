@@ -1,5 +1,6 @@
 import type { Contract } from './contract.ts'
 import { clientCancel, clientMessage } from './mcp/client-message.ts'
+import { serverLog } from './mcp/server-log.ts'
 import { passClientRequest, passControl, passRequest } from './mcp/pass-request.ts'
 import { readClientLists } from './mcp/read-client-lists.ts'
 import { resumeRequest } from './mcp/resume-request.ts'
@@ -59,6 +60,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   passControl,
   clientMessage,
   clientCancel,
+  serverLog,
   watchResources,
   watchClientResources,
   resourceUpdated,

@@ -39,6 +39,7 @@ export {
   Usage,
 } from './model/content.ts'
 export { clientCancel, clientMessage } from './mcp/client-message.ts'
+export { serverLog } from './mcp/server-log.ts'
 export { LOG_LEVELS, McpClient, McpClientRecord, McpLogLevel } from './mcp/mcp-client.ts'
 export {
   passClientRequest,

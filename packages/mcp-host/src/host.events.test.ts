@@ -54,6 +54,14 @@ describe('events', () => {
     expect(told.slice(0, 2)).toEqual(['server with 3', 'list-changed'])
   })
 
+  test('a server that announces a list as changed is seen to have done so, and no other', async () => {
+    const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('changing') }))
+    expect(stage.find('it').announcedAt).toBeUndefined()
+    await stage.host.callTool('it.grow')
+    await eventually(() => stage.find('it').announcedAt !== undefined)
+    expect(stage.find('it').announcedAt).toEqual({ tools: expect.any(Number) })
+  })
+
   test('a listener that throws, or rejects, is logged and costs nobody anything', async () => {
     const stage = await HostStage.open()
     const heard: string[] = []

@@ -316,9 +316,10 @@ describe('a log message', () => {
     stage.host.on('log', (event) => events.push(event))
     await stage.host.callTool('it.log', message, { requestId: 'r1' })
     await stage.host.callTool('it.log', { level: 'info', data: 'bare' })
+    const from = { kind: 'log', server: 'it', isOutsideCalls: false }
     expect(asked).toEqual([
-      { kind: 'log', server: 'it', ...message, call: { requestId: 'r1', tool: 'log' } },
-      { kind: 'log', server: 'it', level: 'info', data: 'bare', call: { tool: 'log' } },
+      { ...from, ...message, call: { requestId: 'r1', tool: 'log' } },
+      { ...from, level: 'info', data: 'bare', call: { tool: 'log' } },
     ])
     expect(events).toEqual([
       { type: 'log', server: 'it', ...message },

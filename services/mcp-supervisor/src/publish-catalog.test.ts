@@ -289,6 +289,7 @@ test('an entry has what others need of the server and its tools', () => {
     resources: [],
     resourceTemplates: [],
     caching,
+    announcedAt: { tools: 2 },
   }
   expect(toEntry('us', config, snapshot)).toEqual({
     kind: 'server',
@@ -306,5 +307,6 @@ test('an entry has what others need of the server and its tools', () => {
     resources: [],
     resourceTemplates: [],
     caching,
+    announcedAt: { tools: 2 },
   })
 })

@@ -291,6 +291,7 @@ type Listed =
   | 'resources'
   | 'resourceTemplates'
   | 'caching'
+  | 'announcedAt'
 
 /** What it says of itself, as it says it. */
 function listed({
@@ -301,8 +302,9 @@ function listed({
   resources,
   resourceTemplates,
   caching,
+  announcedAt,
 }: Pick<ServerSnapshot, Listed>): Pick<ServerEntry, Listed> {
-  const lists = { tools, prompts, resources, resourceTemplates, caching }
+  const lists = { tools, prompts, resources, resourceTemplates, caching, announcedAt }
   const said = { capabilities, instructions, ...lists }
   // It came as JSON from the server.
   return said as Pick<ServerEntry, Listed>

@@ -92,6 +92,11 @@ export const ServerEntry = z.object({
     })
     .partial()
     .optional(),
+  /** When it last announced that a list has changed, in epoch milliseconds. */
+  announcedAt: z
+    .object({ tools: z.number(), prompts: z.number(), resources: z.number() })
+    .partial()
+    .optional(),
   /** Where `ServerLists` are, when they are too large for a message. Filled in, and read, by the bus. */
   stored: z
     .object({ key: z.string(), bytes: z.number().int().nonnegative(), digest: z.string() })

@@ -52,6 +52,10 @@ export class Inventory {
   resourceTemplates: ReadonlyMap<string, ResourceTemplate> = new Map()
   /** Of the lists that the server has. */
   caching: Readonly<Partial<Record<ListRequest<unknown>['field'], ListCaching>>> = {}
+  /** When the server last announced that a list has changed, in epoch milliseconds. */
+  announcedAt: Readonly<Partial<Record<ListName, number>>> | undefined
+  /** Announced lists that were not read again yet. */
+  readonly #announced = new Set<ListName>()
   /** Bounds the first lists together; later ones have only the time per page. */
   #startSignal: AbortSignal | undefined
 
@@ -97,6 +101,7 @@ export class Inventory {
 
   /** Reads one list again, now or soon. Never throws: what was listed before stays. */
   async changed(list: ListName): Promise<void> {
+    this.#announced.add(list)
     await this.#missable(list)
   }
 
@@ -137,7 +142,7 @@ export class Inventory {
     this.tools = listing.items
     this.caching = { ...this.caching, tools: listing.caching }
     this.deniedTools = denied
-    this.#deps.onChange('tools')
+    this.#listed('tools')
   }
 
   async #listPrompts(): Promise<void> {
@@ -151,7 +156,7 @@ export class Inventory {
     if (listing === undefined) return
     this.prompts = listing.items
     this.caching = { ...this.caching, prompts: listing.caching }
-    this.#deps.onChange('prompts')
+    this.#listed('prompts')
   }
 
   async #listResources(): Promise<void> {
@@ -181,7 +186,14 @@ export class Inventory {
       this.resourceTemplates = templates.items
       this.caching = { ...this.caching, resourceTemplates: templates.caching }
     }
-    if (resources !== undefined || templates !== undefined) this.#deps.onChange('resources')
+    if (resources !== undefined || templates !== undefined) this.#listed('resources')
+  }
+
+  #listed(list: ListName): void {
+    if (this.#announced.delete(list)) {
+      this.announcedAt = { ...this.announcedAt, [list]: Date.now() }
+    }
+    this.#deps.onChange(list)
   }
 
   get #hasParameterHeaders(): boolean {

@@ -150,7 +150,9 @@ export class ServerInbox {
     this.#deps.onLog({ server, ...message })
     if (!this.#deps.answered.has('log')) return
     const call = this.#onlyCall()
-    const request = { kind: 'log', server, ...message, ...(call === undefined ? {} : { call }) }
+    const isOutsideCalls = this.#callsUnderWay.size === 0
+    const cause = call === undefined ? {} : { call }
+    const request = { kind: 'log', server, ...message, isOutsideCalls, ...cause }
     // Nobody waits for an answer, and so nobody would hear of a failure.
     new Promise((resolve) => {
       resolve(this.#deps.callback(request as ServerRequest))

@@ -40,6 +40,8 @@ export type ServerRequest =
       readonly level: LoggingLevel
       readonly logger?: string
       readonly data: unknown
+      /** Whether no call was under way, so that the message is certainly of none. */
+      readonly isOutsideCalls: boolean
     })
 
 /**

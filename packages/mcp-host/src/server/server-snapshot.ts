@@ -59,4 +59,6 @@ export interface ServerSnapshot {
   readonly resourceTemplates: readonly ResourceTemplate[]
   /** For how long and for whom its lists are good. */
   readonly caching?: Readonly<Partial<Record<ListName | 'resourceTemplates', ListCaching>>>
+  /** When it last announced that a list has changed, in epoch milliseconds. */
+  readonly announcedAt?: Readonly<Partial<Record<ListName, number>>>
 }

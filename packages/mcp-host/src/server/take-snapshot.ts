@@ -35,6 +35,7 @@ export function takeSnapshot(
       instructions: connection?.instructions,
       pid: isRunning ? connection?.pid : undefined,
       caching: inventory?.caching,
+      announcedAt: inventory?.announcedAt,
     }),
     tools: [...(inventory?.tools.values() ?? [])],
     prompts: [...(inventory?.prompts.values() ?? [])],

@@ -1,5 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, passRequest, resumeRequest } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
 
@@ -107,6 +107,30 @@ describe('when whoever has it is silent', () => {
     const { asked, upstream: to } = losing(1)
     await expect(to.pass('s', request)).rejects.toMatchObject(fault)
     expect(asked).toHaveLength(1)
+  })
+
+  test('what only reads is sent once more when the supervisor that kept it for its session is gone', async () => {
+    const asked: string[] = []
+    const bus = {
+      id: 'gateway-1',
+      emit: () => undefined,
+      pass(...[{ subject }, , , , listener]: Parameters<Bus['pass']>) {
+        asked.push(subject)
+        if (asked.length === 1) {
+          listener.onAnswer({ head: { type: 'kept', supervisor: 's1' }, body: new Uint8Array() })
+          listener.onFailure(new BusError('deadline', 'no answer in time'))
+        } else if (subject === resumeRequest.subject) {
+          listener.onFailure(new BusError('unavailable', 'nobody answers'))
+        } else listener.onAnswer(answered)
+      },
+    }
+    const inSession = { ...request, client: { id: 'c', capabilities: {} } }
+    const to = new BusUpstream(bus as never)
+    expect((await to.pass('s', { ...inSession, isReadOnly: true })).type).toBe('result')
+    expect(asked).toEqual([passRequest.subject, resumeRequest.subject, passRequest.subject])
+    asked.length = 0
+    await expect(to.pass('s', inSession)).rejects.toMatchObject(fault)
+    expect(asked).toEqual([passRequest.subject, resumeRequest.subject])
   })
 
   test('what only reads is sent once more', async () => {

@@ -10,6 +10,7 @@ import {
   passRequest,
   resourceUpdated,
   resumeRequest,
+  serverLog,
   WATCH_MS,
   watchClientResources,
   watchResources,
@@ -22,6 +23,7 @@ import type {
   Passed,
   PassedRequest,
   ResumedRequest,
+  ServerLog,
   Upstream,
   WatchRequest,
 } from './core/upstream.ts'
@@ -44,6 +46,9 @@ type UpstreamBus = Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs
 export class BusUpstream implements Upstream {
   readonly #bus: UpstreamBus
   readonly #isConfigured: (server: string) => boolean
+  readonly #logListeners = new Set<(log: ServerLog) => void>()
+  /** While anybody listens. */
+  #logs: Disposable | undefined
   #count = 0
 
   /** `isConfigured`: whether a server that is away may come back. */
@@ -89,7 +94,9 @@ export class BusUpstream implements Upstream {
     // An id that was made up must not end what others have asked for.
     call.isOurs = false
     try {
-      return await this.#passed(call, await this.#takeUp(call, kept, client, PATIENCE_MS))
+      const answer = await this.#takeUp(call, kept, client, PATIENCE_MS)
+      if (answer === undefined) throw unknownOutcome(call.server, GONE)
+      return await this.#passed(call, answer)
     } finally {
       call.end()
     }
@@ -124,6 +131,23 @@ export class BusUpstream implements Upstream {
 
   listen(client: string, listener: (message: ClientMessage) => void): Disposable {
     return this.#bus.listen(clientMessage, { client }, listener)
+  }
+
+  onLog(listener: (log: ServerLog) => void): Disposable {
+    // Once for all sessions, which may be thousands.
+    this.#logs ??= this.#bus.listen(serverLog, {}, ({ server, ...params }) => {
+      const log = { server, level: params.level, params }
+      for (const each of this.#logListeners) each(log)
+    })
+    this.#logListeners.add(listener)
+    return {
+      [Symbol.dispose]: () => {
+        this.#logListeners.delete(listener)
+        if (this.#logListeners.size > 0) return
+        this.#logs?.[Symbol.dispose]()
+        this.#logs = undefined
+      },
+    }
   }
 
   /** Where each client has a process of its own, that of this client; it is started for nobody. */
@@ -181,7 +205,8 @@ export class BusUpstream implements Upstream {
       if (code === 'unavailable' && !this.#isConfigured(call.server)) throw removed(call.server)
       // What was said may have been lost on the way, with the answer.
       if (code === 'deadline' && kept !== undefined && client !== undefined) {
-        return this.#takeUp(call, kept, client.id, 0)
+        const answer = await this.#takeUp(call, kept, client.id, 0)
+        if (answer !== undefined) return answer
       }
       // Nobody was there, so nothing was begun.
       const mayWait = code === 'unavailable' && performance.now() < giveUpAt
@@ -222,13 +247,16 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Asks who keeps a request for the rest; `patienceMs`: how long they may be away. */
+  /**
+   * Asks the supervisor that keeps a request for the rest; `patienceMs`: how long it may be away. `undefined`: it is
+   * gone, or has nothing of the request.
+   */
   async #takeUp(
     call: PassedCall,
     { supervisor }: KeptPlace,
     client: string,
     patienceMs: number,
-  ): Promise<Frame<PassReply>> {
+  ): Promise<Frame<PassReply> | undefined> {
     const { server, id } = call
     let giveUpAt = performance.now() + patienceMs
     for (;;) {
@@ -246,7 +274,7 @@ export class BusUpstream implements Upstream {
         const { code } = BusError.from(error)
         const isAway = code === 'unavailable' || (code === 'deadline' && call.isAny)
         if (isAway && performance.now() < giveUpAt) await sleep(RETRY_MS)
-        else if (isAway || code === 'not-found') throw unknownOutcome(server, GONE)
+        else if (isAway || code === 'not-found') return undefined
         else throw toFault(error, server)
         call.checkCaller()
       }

@@ -52,6 +52,7 @@ beforeEach(async () => {
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
+      onLog: () => nothing,
     },
   })
   const entries = new Map(catalog.map((each) => [catalogKey(each), each]))

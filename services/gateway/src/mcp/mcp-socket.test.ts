@@ -75,6 +75,7 @@ function serve(heartbeatMs = 60_000): Promise<void> {
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
+      onLog: () => nothing,
     },
   })
   const events = gatewayEvents(metrics)

@@ -134,6 +134,16 @@ test('what only reads is known as such by both forms of its name', () => {
   ])
 })
 
+test('the same change that a server announces at two supervisors is one', () => {
+  put({ kind: 'supervisor', id: 'two', startedAt: 0, servers: {} })
+  put(server('a', ['x'], { announcedAt: { tools: 5 } }))
+  const first = mounts.all().offer
+  put(server('a', ['x'], { supervisor: 'two', announcedAt: { tools: 4, prompts: 1 } }))
+  const { offer } = mounts.all()
+  expect(offer.isAnnounced('tools', first)).toBe(false)
+  expect(offer.isAnnounced('prompts', first)).toBe(true)
+})
+
 test('a server that each client has for itself is marked as such', () => {
   put(server('a', ['x'], { scope: 'session' }))
   put(server('b', ['x']))

@@ -1,6 +1,6 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { Listeners } from '@mcp-host/bus'
-import type { ServerEntry } from '@mcp-host/contracts'
+import type { ServerEntry, ServerView } from '@mcp-host/contracts'
 import { isConfigured, viewServers } from '@mcp-host/contracts'
 import type { Offering, Place } from './core/offer.ts'
 import type { Bundle } from './core/bundle.ts'
@@ -108,8 +108,9 @@ export class Mounts {
       }
     }
     for (const view of viewServers(entries)) {
-      if (view.state === 'ready')
-        this.#known.set(view.server, { entry: view.entry, until: Infinity })
+      if (view.state !== 'ready') continue
+      const announcedAt = latestAnnouncements(view)
+      this.#known.set(view.server, { entry: { ...view.entry, announcedAt }, until: Infinity })
     }
     const sorted = Array.from(this.#known.values()).toSorted((one, other) =>
       one.entry.server < other.entry.server ? -1 : 1,
@@ -137,7 +138,20 @@ export function toOffering({ server, scope, ...entry }: ServerEntry): Offering {
   const { capabilities, instructions } = entry
   const isOwn = scope === 'session'
   const lists = { tools, prompts, resources, resourceTemplates }
-  return { server, isOwn, capabilities, instructions, ...lists, caching: cachingOf(entry, isOwn) }
+  const { announcedAt } = entry
+  const caching = cachingOf(entry, isOwn)
+  return { server, isOwn, capabilities, instructions, ...lists, caching, announcedAt }
+}
+
+/** A server may run at several supervisors, each of which hears it announce the same change. */
+function latestAnnouncements({ instances }: ServerView): ServerEntry['announcedAt'] {
+  const latest: Record<string, number> = {}
+  for (const { entry } of instances) {
+    for (const [list, at = 0] of Object.entries(entry.announcedAt ?? {})) {
+      latest[list] = Math.max(latest[list] ?? 0, at)
+    }
+  }
+  return latest
 }
 
 /** Who has a process for each client has been asked once; nobody hears what would be said later. */

@@ -381,6 +381,7 @@ test('a session has no roots of its own, and log messages need no answer', async
   const { signal } = ended
   const roots = { kind: 'roots' as const, server: 'test', signal }
   expect(await answerServerRequest(deps, { ...from, request: roots })).toEqual({ roots: [] })
-  const log = { kind: 'log' as const, server: 'test', level: 'info' as const, data: 'x' }
+  const said = { level: 'info' as const, data: 'x', isOutsideCalls: true }
+  const log = { kind: 'log' as const, server: 'test', ...said }
   expect(await answerServerRequest(deps, { ...from, request: log })).toBeUndefined()
 })

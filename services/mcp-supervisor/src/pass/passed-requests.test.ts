@@ -1,5 +1,5 @@
 import type { McpClient, McpLogLevel, PassHead, PassReply } from '@mcp-host/contracts'
-import { clientMessage, newEnvelope } from '@mcp-host/contracts'
+import { clientMessage, newEnvelope, serverLog } from '@mcp-host/contracts'
 import type { ForwardOptions, ServerRequest } from 'mcp-host'
 import { ProtocolError } from 'mcp-host'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -158,7 +158,8 @@ function ask(
 
 function log(level: McpLogLevel, requestId?: string): void {
   const call = requestId === undefined ? {} : { call: { requestId } }
-  void requests.callback({ kind: 'log', server: 's', level, logger: 'l', data: 1, ...call })
+  const said = { level, logger: 'l', data: 1, isOutsideCalls: requestId === undefined }
+  void requests.callback({ kind: 'log', server: 's', ...said, ...call })
 }
 
 /** What the server asked the request for, with how to answer. */
@@ -557,6 +558,7 @@ test('an older client without a session gets all log messages of its request', a
       server: 's',
       level: 'debug',
       data: 1,
+      isOutsideCalls: false,
       call: { requestId },
     })
     return {}
@@ -587,6 +589,23 @@ test('what a server says or asks while no request runs goes to the stream of the
   expect(told).toEqual([])
 })
 
+test('what a shared server logs outside of calls goes to all who listen, and nothing of a call', async () => {
+  begin(SHARED)
+  log('debug')
+  log('error', 'of a chat')
+  expect(streamed).toEqual([[serverLog, {}, { server: 's', level: 'debug', logger: 'l', data: 1 }]])
+})
+
+test('what the process of a session logs while a request of it is heard by nobody goes to its stream', async () => {
+  begin(SESSION)
+  serve = async ({ requestId }) => {
+    log('info', requestId)
+    return {}
+  }
+  await pass({ client: session({}), progress: false })
+  expect(streamed).toMatchObject([[clientMessage, { client: 'p' }, { params: { level: 'info' } }]])
+})
+
 test.each(['a', undefined])('a question that its server withdraws is over (%s)', async (id) => {
   begin(SESSION)
   const control = new AbortController()
@@ -614,10 +633,15 @@ test('the stream of a session gets log messages of the level that it asked for l
 test.each<[string, Place]>([
   ['many share', SHARED],
   ['a request has', { process: 'p' }],
-])('of a process that %s nobody is told or asked while no request runs', async (_, place) => {
+])('by a process that %s nobody is asked while no request runs', async (_, place) => {
   begin(place)
-  log('emergency')
   await expect(ask('roots')).rejects.toThrow('while a request of it is under way')
+  expect(streamed).toEqual([])
+})
+
+test('what the process of one request logs while that does not run is told to nobody', () => {
+  begin({ process: 'p' })
+  log('emergency')
   expect(streamed).toEqual([])
 })
 

@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, PassHead } from '@mcp-host/contracts'
-import { clientMessage, LOG_LEVELS } from '@mcp-host/contracts'
+import { clientMessage, LOG_LEVELS, serverLog } from '@mcp-host/contracts'
 import { Cancellation, toAbortSignal } from 'mcp-host/cancellation'
 import { SlotMap } from 'mcp-host/slot-map'
 import type { MCPHost, ServerRequest } from 'mcp-host'
@@ -264,15 +264,18 @@ export class PassedRequests {
   }
 
   #log(
-    { level, logger, data }: Extract<ServerRequest, { kind: 'log' }>,
+    { level, logger, data, isOutsideCalls }: Extract<ServerRequest, { kind: 'log' }>,
     cause: Running | undefined,
   ): void {
     const method = 'notifications/message'
     const params = { level, ...(logger === undefined ? {} : { logger }), data }
-    if (cause === undefined) {
+    const { bus, server, process, hasSession = false } = this.#deps
+    if (cause !== undefined && (cause.isHeard || !hasSession)) {
+      if (isWanted(level, cause)) cause.tell({ type: 'notice', method }, JSON.stringify(params))
+    } else if (process !== undefined) {
       if (isAtLeast(level, this.#sessionLevel)) this.#toSession(method, params)
-    } else if (isWanted(level, cause))
-      cause.tell({ type: 'notice', method }, JSON.stringify(params))
+      // What a call logs may be about its caller, and is nobody else's.
+    } else if (isOutsideCalls) bus.emit(serverLog, {}, { server, ...params })
   }
 
   #toSession(method: string, params: object, ask?: string): void {

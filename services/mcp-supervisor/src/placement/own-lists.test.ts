@@ -147,3 +147,9 @@ test('changes during a write are told by one more', async () => {
   expect(record.ownLists).toEqual({ own: changed(3) })
   expect(writes).toBe(2)
 })
+
+test('an announced change is told though the process lists the same', async () => {
+  const first = snapshot('ready', 'a')
+  await take(first, { ...first, announcedAt: { tools: 5 } })
+  expect(record.ownLists).toEqual({ own: changed(1) })
+})

@@ -118,6 +118,7 @@ export class OwnLists implements AsyncDisposable {
   }
 }
 
-function textOf({ tools, prompts, resources, resourceTemplates }: ServerSnapshot): string {
-  return JSON.stringify([tools, prompts, resources, resourceTemplates])
+function textOf(snapshot: ServerSnapshot): string {
+  const { tools, prompts, resources, resourceTemplates, announcedAt } = snapshot
+  return JSON.stringify([tools, prompts, resources, resourceTemplates, announcedAt])
 }

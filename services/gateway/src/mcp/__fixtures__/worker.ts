@@ -48,6 +48,7 @@ const handle = webHandler({
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,
+      onLog: () => nothing,
       listen(_, listener) {
         listener({ method: 'notifications/message', params: { level: 'info', data: 'hi' } })
         return nothing

@@ -90,6 +90,7 @@ beforeEach(() => {
       answer: (...said) => void answers.push(said),
       tell: (server, _, what) => void told.push([server, what]),
       watch: () => nothing,
+      onLog: () => nothing,
       listen(client, listener) {
         listeners.set(client, listener)
         return { [Symbol.dispose]: () => void listeners.delete(client) }

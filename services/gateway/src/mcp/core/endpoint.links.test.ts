@@ -58,6 +58,7 @@ beforeEach(() => {
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
+      onLog: () => nothing,
       async pass(server, request) {
         asked.push([server, request.params])
         return answer(server, request)

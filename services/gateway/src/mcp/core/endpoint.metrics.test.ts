@@ -37,6 +37,7 @@ beforeEach(() => {
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
+      onLog: () => nothing,
     },
   })
 })

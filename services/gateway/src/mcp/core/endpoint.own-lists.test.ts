@@ -76,6 +76,7 @@ beforeEach(() => {
         return nothing
       },
       listen: () => nothing,
+      onLog: () => nothing,
     },
   })
 })

@@ -42,6 +42,7 @@ beforeEach(() => {
     tell: () => undefined,
     watch: () => nothing,
     listen: () => nothing,
+    onLog: () => nothing,
   }
   const clients = {
     ...noClients,

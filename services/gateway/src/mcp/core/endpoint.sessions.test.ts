@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events'
-import type { McpClientRecord } from '@mcp-host/contracts'
-import { beforeEach, describe, expect, test } from 'vitest'
+import type { McpClientRecord, McpLogLevel } from '@mcp-host/contracts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { McpExchange, McpReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { Offering } from './offer.ts'
 import { Offer } from './offer.ts'
 import { newSession, readSession } from './session.ts'
-import type { ClientMessage, Passed, PassedRequest, WatchRequest } from './upstream.ts'
+import type { ClientMessage, Passed, PassedRequest, ServerLog, WatchRequest } from './upstream.ts'
 
 const shared: Offering = {
   server: 'shared',
@@ -47,6 +47,7 @@ let answers: unknown[]
 let told: unknown[]
 let watches: Map<string, WatchRequest>
 let listeners: Map<string, (message: ClientMessage) => void>
+let logListeners: Set<(log: ServerLog) => void>
 let endpoint: McpEndpoint
 let left: AbortController
 let closing: AbortController
@@ -68,6 +69,7 @@ beforeEach(() => {
   told = []
   watches = new Map()
   listeners = new Map()
+  logListeners = new Set()
   left = new AbortController()
   closing = new AbortController()
   endpoint = new McpEndpoint({
@@ -95,6 +97,10 @@ beforeEach(() => {
       tell: (...what) => void told.push(what),
       watch: (server, request) => kept(watches, server, request),
       listen: (client, listener) => kept(listeners, client, listener),
+      onLog(listener) {
+        logListeners.add(listener)
+        return { [Symbol.dispose]: () => void logListeners.delete(listener) }
+      },
     },
   })
 })
@@ -308,6 +314,42 @@ test('a batch of a session goes to its processes', async () => {
 
 describe('the stream of a session', () => {
   const open = async () => messages(await exchange('GET', undefined, inSession))
+
+  test('has what shared servers of its mount log outside of requests, from the level that the client set', async () => {
+    const stream = await open()
+    const log = (server: string, level: McpLogLevel): void => {
+      for (const each of logListeners) each({ server, level, params: { level, data: server } })
+    }
+    log('elsewhere', 'error')
+    log('shared', 'debug')
+    records.set(id, { logLevel: 'error' })
+    log('shared', 'warning')
+    log('shared', 'error')
+    const method = 'notifications/message'
+    for (const level of ['debug', 'error']) {
+      expect(await next(stream)).toMatchObject({ method, params: { level, data: 'shared' } })
+    }
+    left.abort()
+    await vi.waitFor(() => expect(logListeners.size).toBe(0))
+  })
+
+  test('is told of a list that its server announces as changed though it lists the same', async () => {
+    const stream = await open()
+    const announce = (announcedAt: Offering['announcedAt']): void => {
+      const offerings = [own, { ...shared, announcedAt }]
+      offer = new Offer(offerings, ({ server, name }) => `${server}__${name}`)
+      for (const listener of changed) listener()
+    }
+    announce({ prompts: 5 })
+    // By another process of it, which has announced nothing yet.
+    announce(undefined)
+    announce({ tools: 6 })
+    announce({ tools: 6 })
+    announce({ tools: 6, resources: 7 })
+    for (const list of ['prompts', 'tools', 'resources']) {
+      expect(await next(stream)).toMatchObject({ method: `notifications/${list}/list_changed` })
+    }
+  })
 
   test('has what changes: the lists that do, and resources under the names that were asked for', async () => {
     records.set(id, { subscriptions: ['mem://one', 'own://one', 'mem://none'] })

@@ -45,6 +45,7 @@ const noUpstream: Omit<Upstream, 'pass'> = {
   tell: () => undefined,
   watch: () => nothing,
   listen: () => nothing,
+  onLog: () => nothing,
 }
 
 let passed: { server: string; request: PassedRequest }[]

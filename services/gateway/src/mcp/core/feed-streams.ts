@@ -1,3 +1,4 @@
+import { LOG_LEVELS } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/cancellation'
 import type { RpcRequest } from './classify.ts'
 import type { Clients } from './clients.ts'
@@ -49,6 +50,14 @@ export function sessionStream(
       if (isOver) queue.end()
     }
     stack.use(upstream.listen(id, send))
+    stack.use(
+      upstream.onLog(({ server, level, params }) => {
+        if (!mount.offer.offerings.some((each) => each.server === server)) return
+        const { logLevel = 'debug' } = clients.record(id)
+        if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel)) return
+        queue.mention(event(outgoing('notifications/message', JSON.stringify(params))))
+      }),
+    )
     stack.use(clients.onChange(update))
     update()
   })

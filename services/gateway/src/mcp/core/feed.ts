@@ -78,7 +78,9 @@ export class Feed implements Disposable {
     this.#offer = mount.offer
     for (const list of lists) {
       const isSame = PARTS[list].every((part) => before.text(part) === this.#offer.text(part))
-      if (!isSame) send({ method: `notifications/${list}/list_changed` })
+      // Some servers change in what a list does not show.
+      if (!isSame || this.#offer.isAnnounced(list, before))
+        send({ method: `notifications/${list}/list_changed` })
     }
     // Whoever has them may be another now, or there at last.
     this.watch(this.#uris)

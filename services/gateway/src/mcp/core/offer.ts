@@ -26,6 +26,8 @@ export interface Offering {
   readonly resourceTemplates: readonly (Params & { readonly uriTemplate: string })[]
   /** Of the lists that it has. */
   readonly caching?: Readonly<Partial<Record<ListName, ServerCaching | undefined>>>
+  /** When the server last announced that a list has changed, in epoch milliseconds. */
+  readonly announcedAt?: Readonly<Partial<Record<ListName, number | undefined>>> | undefined
 }
 
 type Named = Params & { readonly name: string }
@@ -177,6 +179,16 @@ export class Offer {
   text(list: ListName): string {
     this.#texts.set(list, this.#texts.get(list) ?? JSON.stringify(this.#lists[list]))
     return this.#texts.get(list) ?? ''
+  }
+
+  /** Whether a server has announced a change of a list since the offer before this one. */
+  isAnnounced(list: ListName, before: Offer): boolean {
+    if (list === 'tools' && this.toolSearch !== undefined) return false
+    const earlier = new Map(before.offerings.map((each) => [each.server, each.announcedAt?.[list]]))
+    return this.offerings.some(({ server, announcedAt }) => {
+      const at = announcedAt?.[list]
+      return at !== undefined && earlier.has(server) && at > (earlier.get(server) ?? 0)
+    })
   }
 
   /** For how long and for whom a list is good from now on. */

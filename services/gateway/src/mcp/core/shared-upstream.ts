@@ -5,6 +5,7 @@ import type {
   Passed,
   PassedRequest,
   ResumedRequest,
+  ServerLog,
   Upstream,
   WatchRequest,
 } from './upstream.ts'
@@ -54,6 +55,10 @@ export class SharedUpstream implements Upstream {
 
   listen(client: string, listener: (message: ClientMessage) => void): Disposable {
     return this.#upstream.listen(client, listener)
+  }
+
+  onLog(listener: (log: ServerLog) => void): Disposable {
+    return this.#upstream.onLog(listener)
   }
 
   #begin(key: string, server: string, request: PassedRequest): Underway {

@@ -1,4 +1,4 @@
-import type { McpClient } from '@mcp-host/contracts'
+import type { McpClient, McpLogLevel } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/cancellation'
 import type { Params } from './rpc.ts'
 import { RpcCode, RpcFault } from './rpc.ts'
@@ -85,6 +85,14 @@ export interface ClientMessage {
 /** The caller has come back elsewhere, and is told the rest there. */
 export const MOVED = new RpcFault(RpcCode.unavailable, 'another stream has the request now')
 
+/** A log message of a server that all clients share, outside of any request. */
+export interface ServerLog {
+  readonly server: string
+  readonly level: McpLogLevel
+  /** All of the message, as the `params` of a notification. */
+  readonly params: object
+}
+
 /** The way to the servers. */
 export interface Upstream {
   /** Throws `RpcFault` when there was no answer, `MOVED` among them, or the signal's reason. */
@@ -99,4 +107,6 @@ export interface Upstream {
   watch(server: string, request: WatchRequest): Disposable
   /** Tells what servers say to a client by itself, until it is disposed. */
   listen(client: string, listener: (message: ClientMessage) => void): Disposable
+  /** Tells what shared servers log outside of requests, until it is disposed. */
+  onLog(listener: (log: ServerLog) => void): Disposable
 }

@@ -74,6 +74,7 @@ beforeEach(() => {
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
+      onLog: () => nothing,
       async pass(server: string, request: PassedRequest) {
         asked.push({ server, request })
         return answer(request)
