@@ -140,6 +140,7 @@ describe('what answers MCP clients', () => {
       '@mcp-host/tool-search',
       'mcp-host/cancellation',
       'mcp-host/routing',
+      'mcp-host/tool-names',
     ]
     const isForbidden = (_file: SourceFile, target: string): boolean =>
       !/^\.\/(core\/)?[\w-]+\.ts$/.test(target) && !known.includes(target)

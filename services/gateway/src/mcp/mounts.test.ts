@@ -142,6 +142,9 @@ test('the same change that a server announces at two supervisors is one', () => 
   const { offer } = mounts.all()
   expect(offer.isAnnounced('tools', first)).toBe(false)
   expect(offer.isAnnounced('prompts', first)).toBe(true)
+  entries.delete('server.a.two')
+  put(server('a', ['x'], { announcedAt: { tools: 5 } }))
+  expect(mounts.all().offer.isAnnounced('tools', offer)).toBe(false)
 })
 
 test('a server that each client has for itself is marked as such', () => {
