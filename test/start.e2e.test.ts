@@ -76,6 +76,28 @@ describe('npm start', () => {
     expect(await talk.ended()).toEqual({ code: 0, signal: null })
     expect(talk.output()).toMatch(/Session [0-9a-f]{32}/)
 
+    const page = await fetch(`http://127.0.0.1:${env['PORT']}/api/chat/sessions`)
+    const { sessions } = (await page.json()) as { sessions: { id: string; title: string }[] }
+    const { id = '' } = sessions.find(({ title }) => title.startsWith('list')) ?? {}
+    const input =
+      '/file examples/files/welcome.txt\n/model claude\n/model demo\n/sessions\n/retry\n'
+    const again = cleanup.use(await runProgram(['chat', '--session', id], env, input))
+    expect(await again.ended()).toEqual({ code: 0, signal: null })
+    expect(again.output().split(question)).toHaveLength(3)
+    expect(again.output().match(/→ filesystem.list_directory/g)).toHaveLength(2)
+    for (const line of ['text/plain, ', 'no provider', 'demo answers from now on', `* ${id}`]) {
+      expect(again.output()).toContain(line)
+    }
+    const unknown = cleanup.use(await runProgram(['chat', '--session', 'f'.repeat(32)], env))
+    expect(await unknown.ended()).toMatchObject({ code: 1 })
+    expect(unknown.output()).toContain('there is no session ffff')
+
+    // As npm hands over `npm run servers --json`.
+    const npm = { npm_lifecycle_event: 'servers', npm_config_json: 'true' }
+    const listed = cleanup.use(await runProgram(['servers'], { ...env, ...npm }))
+    expect(await listed.ended()).toMatchObject({ code: 0 })
+    expect(JSON.parse(listed.output())).toHaveLength(2)
+
     const pids = await family(host.process.pid)
     expect(pids.length).toBeGreaterThanOrEqual(9)
     host.process.signal('SIGINT')

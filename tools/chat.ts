@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { Interface } from 'node:readline'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
+import { ChatApi, RefusedError } from './chat/chat-api.ts'
 import { ChatClient, NoGatewayError } from './chat/chat-client.ts'
+import { ChatCommands } from './chat/chat-commands.ts'
+import { historyText } from './chat/history-text.ts'
 import { QuestionDesk } from './chat/question-desk.ts'
 import { readLine, readLineAlone } from './chat/read-line.ts'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
@@ -13,12 +16,16 @@ import { stopWithLauncher } from './lifeline.ts'
 const USAGE = `Usage: npm run chat                      talk; Ctrl-C stops the answer, else it leaves
        npm run chat -- "a question"      print the answer and leave
 
+  In a conversation /help lists the commands: models, sessions, files, another answer.
   When a tool asks you something: /decline refuses, /cancel leaves it open to the tool.
   When you are asked for permission: y allows the call, n refuses it.
 
   --session ID   go on with an earlier session
   --url URL      gateway to talk to; default: the host that runs on DATA_DIR, else PORT
 `
+
+/** So many turns of an earlier session are shown when it goes on. */
+const HISTORY_TURNS = 10
 
 /** The launcher passes on a Ctrl-C that the terminal has sent to both: so soon it is the same one. */
 const ECHO_MS = 500
@@ -39,7 +46,23 @@ async function main(): Promise<number> {
   const question = positionals.join(' ').trim()
   const url = values.url ?? gatewayUrl(process.env, join(import.meta.dirname, '..'))
   const session = values.session === undefined ? {} : { sessionId: values.session }
+  if (values.session !== undefined) await checkSession(new ChatApi(url), values.session)
   return question === '' ? talk(url, session) : ask(url, session, question)
+}
+
+/** Throws when nothing was ever said in a session: its id is mistyped, or it was deleted or has expired. */
+async function checkSession(api: ChatApi, sessionId: string): Promise<void> {
+  try {
+    await api.session(sessionId)
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error
+    const isUnknown = error.code === 'not-found' || error.code === 'invalid'
+    const what = isUnknown ? `there is no session ${sessionId}` : error.message
+    const remedy = isUnknown
+      ? 'npm run chat begins one, and lists those there are with /sessions'
+      : 'Start the host with: npm start'
+    throw new Error(`${what}. ${remedy}`, { cause: error })
+  }
 }
 
 /** One question; the answer decides the exit code. */
@@ -83,7 +106,7 @@ async function ask(
     },
   })
   await connectOrExplain(client)
-  client.say(question, asked)
+  client.say(question, { id: asked })
   let stoppedAt: number | undefined
   const stop = (): void => {
     if (stoppedAt === undefined) {
@@ -106,6 +129,8 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
   let terminal: Interface | undefined
   let isInputOver = false
   let unanswered = 0
+  let sessionId = session.sessionId ?? ''
+  let lastMessage: string | undefined
   /** The message whose answer is written, and whether it was stopped. */
   let running: string | undefined
   let isStopping = false
@@ -128,8 +153,11 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
   const client = new ChatClient({
     url,
     ...session,
-    onWelcome: (message, sessionId) =>
-      write(`${message}\nSession ${sessionId}. Ctrl-C stops an answer, else it leaves.\n\n`),
+    onWelcome(message, id) {
+      sessionId = id
+      const hint = '/help lists commands. Ctrl-C stops an answer, else it leaves.'
+      write(`${message}\nSession ${id}. ${hint}\n\n`)
+    },
     onConnection: (message) => write(`(${message})\n`),
     onRefused(reason) {
       write(`Not accepted: ${reason}\n`)
@@ -143,6 +171,7 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
     onEvent(event) {
       printer.print(event)
       if (event.type === 'input') desk.take(event)
+      if (event.type === 'user') lastMessage = event.payload.messageId
       if (event.type !== 'turn') return
       if (event.payload.state === 'started') {
         running = event.payload.messageId
@@ -153,6 +182,22 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
       }
     },
   })
+  const api = new ChatApi(url)
+  const commands = new ChatCommands({
+    api,
+    write,
+    sessionId: () => sessionId,
+    lastMessage: () => lastMessage,
+    regenerate: (messageId, extras) => client.regenerate(messageId, extras),
+    leave: () => leave(0),
+    // npm runs this in the folder of the package.
+    folder: process.env['INIT_CWD'] ?? process.cwd(),
+  })
+  if (session.sessionId !== undefined) {
+    const history = await api.history(session.sessionId, HISTORY_TURNS)
+    lastMessage = history.findLast(({ role }) => role === 'user')?.id
+    write(historyText(history))
+  }
   await connectOrExplain(client)
   terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' })
   terminal.on('SIGINT', () => {
@@ -161,10 +206,17 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
     client.cancel(running)
     write('\n(stopping; Ctrl-C again leaves)\n')
   })
+  /** Lines one after another: a command may take its time. */
+  let handled = Promise.resolve()
+  const handle = async (line: string): Promise<void> => {
+    const outcome = await commands.run(line)
+    if (outcome === 'no-command') client.say(line, commands.takeExtras())
+    else if (outcome === 'done') answered()
+  }
   terminal.on('line', (line) => {
     if (line.trim() === '') return next()
     unanswered++
-    client.say(line)
+    handled = handled.then(() => handle(line))
   })
   terminal.on('close', () => {
     isInputOver = true

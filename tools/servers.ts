@@ -13,10 +13,11 @@ import { formatTable, serverRows } from './servers/server-table.ts'
 import { watchTable } from './servers/watch-table.ts'
 
 const USAGE = `Usage: npm run servers                    list the MCP servers of the running host
+       npm run watch                      list them again whenever something changes; Ctrl-C leaves
        npm run servers -- restart NAME    start a server again, wherever it runs
        npm run servers -- reload          let the supervisors read mcp.json again
 
-  --watch      list them again whenever something changes; Ctrl-C leaves
+  --watch      as npm run watch
   --json       as JSON; with --watch one line for each change
   --nats URL   broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
 `
@@ -62,15 +63,16 @@ async function main(): Promise<number> {
   // Awaited here: the bus is closed when this returns.
   if (command === 'reload') return await reload(bus, catalog)
   if (isRestart) return await restart(bus, catalog, name ?? '')
+  const isJson = values.json === true || npmTook('json')
   const show = (): string =>
-    values.json === true
+    isJson
       ? JSON.stringify(serverRows(catalog.entries.values()))
       : formatTable(catalog.entries.values())
-  if (values.watch !== true) {
+  if (values.watch !== true && !npmTook('watch')) {
     print(show())
     return 0
   }
-  const isRedrawn = process.stdout.isTTY && values.json !== true
+  const isRedrawn = process.stdout.isTTY && !isJson
   await watchTable({
     bus,
     catalog,
@@ -82,6 +84,12 @@ async function main(): Promise<number> {
     signal: new AbortController().signal,
   })
   return 0
+}
+
+/** Whether npm took an option for one of its own, as in `npm run servers --watch` without `--` before it. */
+function npmTook(option: string): boolean {
+  const { npm_lifecycle_event: script, [`npm_config_${option}`]: value } = process.env
+  return script === 'servers' && value === 'true'
 }
 
 async function restart(bus: Bus, catalog: CatalogView, name: string): Promise<number> {

@@ -46,7 +46,7 @@ test('a message that is to end before it is accepted is ended once it is', async
     onConnection: quiet,
   })
   await client.connect()
-  client.say('hello', 'm1')
+  client.say('hello', { id: 'm1' })
   client.cancel('m1')
   expect(sent).toEqual(['message'])
   FakeSocket.latest.receive('accepted', { messageId: 'm1', duplicate: false })

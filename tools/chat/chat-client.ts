@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionEvent, ToolProgressDown, Up } from '@mcp-host/contracts'
 import { Down } from '@mcp-host/contracts'
+import type { MessageExtras } from './chat-commands.ts'
 import type { Answer } from './question-desk.ts'
 
 const RECONNECT_LIMIT_MS = 30_000
@@ -18,6 +19,10 @@ export type ChatEvent = SessionEvent | ToolProgressDown | Extract<Down, { type: 
 interface Unaccepted {
   readonly frame: Up
   readonly refused: (error: { code: string; message: string }) => void
+}
+
+interface MessageOptions extends MessageExtras {
+  readonly id?: string
 }
 
 export interface ChatClientOptions {
@@ -85,9 +90,23 @@ export class ChatClient {
   }
 
   /** Says something; it is answered by events. */
-  say(text: string, id: string = crypto.randomUUID()): void {
+  say(text: string, { id = crypto.randomUUID(), model, attachments }: MessageOptions = {}): void {
+    const extras = {
+      ...(model === undefined ? {} : { model }),
+      ...(attachments === undefined ? {} : { attachments: [...attachments] }),
+    }
     this.#submit(id, {
-      frame: { type: 'message', payload: { id, text } },
+      frame: { type: 'message', payload: { id, text, ...extras } },
+      refused: ({ message }) => this.#options.onRefused(message),
+    })
+  }
+
+  /** Gets another answer to an earlier message. */
+  regenerate(messageId: string, { model }: Pick<MessageExtras, 'model'> = {}): void {
+    const id = crypto.randomUUID()
+    const payload = { id, messageId, ...(model === undefined ? {} : { model }) }
+    this.#submit(id, {
+      frame: { type: 'regenerate', payload },
       refused: ({ message }) => this.#options.onRefused(message),
     })
   }

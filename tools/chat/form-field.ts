@@ -1,3 +1,5 @@
+import { checkAnswer } from '@mcp-host/gateway/check-answer'
+
 /** One thing a question asks for, as it is asked on a terminal. */
 export interface FormField {
   readonly name: string
@@ -7,6 +9,8 @@ export interface FormField {
   readonly default?: unknown
   /** What may be chosen, when that is listed. */
   readonly choices?: readonly { readonly value: string; readonly title: string }[]
+  /** Of the field. */
+  readonly schema: Readonly<Record<string, unknown>>
 }
 
 export type FieldValue = string | number | boolean | string[]
@@ -25,6 +29,7 @@ export function formFields(schema: Readonly<Record<string, unknown>> = {}): Form
       label: [title ?? name, description].filter((it) => typeof it === 'string').join(': '),
       type: TYPES.includes(type) ? (type as FormField['type']) : 'string',
       isRequired: required.includes(name),
+      schema: property,
       ...(property['default'] === undefined ? {} : { default: property['default'] }),
       ...(choices === undefined ? {} : { choices }),
     }
@@ -56,11 +61,22 @@ export function fieldPrompt({
   return about.length === 0 ? `  ${label}: ` : `  ${label} (${about.join('; ')}): `
 }
 
+type ReadLineResult = { readonly value?: FieldValue } | { readonly fault: string }
+
 /** What a line means for a field: its value, nothing, or why it does not fit. */
-export function readField(
+export function readField(field: FormField, line: string): ReadLineResult {
+  const read = parseLine(field, line)
+  if (!('value' in read)) return read
+  const { name, schema } = field
+  // As the gateway will check the whole form.
+  const [wrong] = checkAnswer({ properties: { [name]: schema } }, { [name]: read.value })
+  return wrong === undefined ? read : { fault: `This ${wrong.message}.` }
+}
+
+function parseLine(
   { type, isRequired, default: preset, choices }: FormField,
   line: string,
-): { readonly value?: FieldValue } | { readonly fault: string } {
+): ReadLineResult {
   const text = line.trim()
   if (text === '') {
     if (preset !== undefined) return { value: preset as FieldValue }

@@ -17,10 +17,11 @@ export interface Program extends AsyncDisposable {
   ended(): Promise<ProcessExit>
 }
 
-/** Runs `node tools/run.mjs …` with these settings and no others. */
+/** Runs `node tools/run.mjs …` with these settings and no others; `input` is all it can read. */
 export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  input?: string,
 ): Promise<Program> {
   const guardian = new Guardian()
   const child = await spawnGuarded(guardian, {
@@ -29,8 +30,9 @@ export async function runProgram(
     cwd: root,
     // Not the settings of whoever runs the tests.
     env: { ...inherited(), ENV_FILE: 'none', ...env },
-    stdin: 'ignore',
+    stdin: input === undefined ? 'ignore' : 'pipe',
   })
+  child.stdin?.end(input)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,0 +1,197 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename, extname, resolve } from 'node:path'
+import { nearestName } from '@mcp-host/service'
+import { plain } from '../plain.ts'
+import type { ChatApi } from './chat-api.ts'
+import { RefusedError } from './chat-api.ts'
+
+const MAX_FILE_BYTES = 20 * 1024 * 1024
+const MAX_SESSIONS = 20
+/** So many models of a provider are listed. */
+const MAX_MODELS = 8
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.pdf': 'application/pdf',
+  '.json': 'application/json',
+  '.csv': 'text/csv',
+  '.md': 'text/markdown',
+  '.html': 'text/html',
+}
+
+const USAGE = {
+  help: ['/help', 'list these commands'],
+  model: ['/model [NAME]', 'show who may answer; choose provider/model, provider, or default'],
+  retry: ['/retry [MODEL]', 'get another answer to the last message'],
+  file: ['/file PATH', 'send a file with the next message'],
+  sessions: [
+    '/sessions',
+    'list the newest sessions; npm run chat -- --session ID goes on with one',
+  ],
+  quit: ['/quit', 'leave; so do Ctrl-C and Ctrl-D'],
+} as const
+type Command = keyof typeof USAGE
+
+/** What goes with a message besides its text. */
+export interface MessageExtras {
+  readonly model?: string
+  readonly attachments?: readonly string[]
+}
+
+export interface ChatCommandsOptions {
+  readonly api: Pick<ChatApi, 'models' | 'sessions' | 'setModel' | 'upload'>
+  readonly write: (text: string) => void
+  readonly sessionId: () => string
+  /** Id of the newest message of the user, when there is one. */
+  readonly lastMessage: () => string | undefined
+  readonly regenerate: (messageId: string, extras: MessageExtras) => void
+  readonly leave: () => void
+  /** Relative paths begin here. */
+  readonly folder: string
+}
+
+/** What became of a line: `asked` when an answer of the model will follow. */
+export type LineOutcome = 'no-command' | 'done' | 'asked'
+
+/** The commands of the terminal chat: lines that begin with a slash and a word. */
+export class ChatCommands {
+  readonly #options: ChatCommandsOptions
+  /** Chosen in a session that the host does not know before its first message. */
+  #model: string | undefined
+  #attachments: string[] = []
+
+  constructor(options: ChatCommandsOptions) {
+    this.#options = options
+  }
+
+  /** Runs a line if it is a command; what fails is written. */
+  async run(line: string): Promise<LineOutcome> {
+    const [, name, argument = ''] = /^\/([a-z]+)(?:\s+(.*?))?\s*$/i.exec(line) ?? []
+    if (name === undefined) return 'no-command'
+    const command = name.toLowerCase()
+    if (!isCommand(command)) {
+      const nearest = nearestName(command, Object.keys(USAGE), 2)
+      const hint = nearest === undefined ? '' : `did you mean /${nearest}? `
+      this.#say(
+        `There is no command /${name}; ${hint}/help lists them. Begin with a space to say it.`,
+      )
+      return 'done'
+    }
+    try {
+      return (await this.#commands[command](argument)) ?? 'done'
+    } catch (error) {
+      this.#say(error instanceof Error ? error.message : String(error))
+      return 'done'
+    }
+  }
+
+  /** What the next message is sent with; files go with one message only. */
+  takeExtras(): MessageExtras {
+    const attachments = this.#attachments
+    this.#attachments = []
+    return {
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(attachments.length === 0 ? {} : { attachments }),
+    }
+  }
+
+  readonly #commands: Readonly<
+    Record<
+      Command,
+      (argument: string) => Promise<LineOutcome | undefined> | LineOutcome | undefined
+    >
+  > = {
+    help: () => {
+      for (const [usage, about] of Object.values(USAGE)) this.#say(`  ${usage.padEnd(16)}${about}`)
+      return undefined
+    },
+    model: async (name) => {
+      await (name === '' ? this.#listModels() : this.#chooseModel(name))
+      return undefined
+    },
+    retry: (model) => {
+      const messageId = this.#options.lastMessage()
+      if (messageId === undefined) throw new Error('There is no message to answer again.')
+      this.#options.regenerate(messageId, model === '' ? {} : { model })
+      return 'asked'
+    },
+    file: async (path) => {
+      await this.#attach(path)
+      return undefined
+    },
+    sessions: async () => {
+      await this.#listSessions()
+      return undefined
+    },
+    quit: () => {
+      this.#options.leave()
+      return undefined
+    },
+  }
+
+  async #listModels(): Promise<void> {
+    const { default: standard, providers } = await this.#options.api.models()
+    if (standard !== undefined) this.#say(`default: ${standard.provider}/${standard.model}`)
+    for (const { provider, models, error } of providers) {
+      const names = models.slice(0, MAX_MODELS).map(({ id }) => `${provider}/${id}`)
+      const more = models.length > MAX_MODELS ? `, and ${models.length - MAX_MODELS} more` : ''
+      this.#say(`  ${error === undefined ? names.join(', ') + more : `${provider}: ${error}`}`)
+    }
+  }
+
+  async #chooseModel(name: string): Promise<void> {
+    const { api, sessionId } = this.#options
+    const model = name === 'default' ? null : name
+    this.#model = undefined
+    try {
+      await api.setModel(sessionId(), model)
+    } catch (error) {
+      const isUnknown = error instanceof RefusedError && error.code === 'not-found'
+      if (!isUnknown) throw error
+      // Nothing was said yet: the host does not know the session. The model goes with each message instead.
+      this.#model = model ?? undefined
+    }
+    this.#say(`${name === 'default' ? 'The default model' : name} answers from now on.`)
+  }
+
+  async #attach(path: string): Promise<void> {
+    if (path === '') throw new Error('Which file? /file PATH')
+    const { api, folder, sessionId } = this.#options
+    const file = resolve(folder, path.replace(/^(["'])(.*)\1$/, '$2'))
+    const found = await stat(file).catch(() => undefined)
+    if (found?.isFile() !== true) throw new Error(`${file} is no file that can be read.`)
+    if (found.size > MAX_FILE_BYTES) throw new Error(`${file} is larger than 20 MB.`)
+    const content = await readFile(file)
+    const type = TYPES[extname(file).toLowerCase()] ?? unknownType(content)
+    this.#attachments.push(await api.upload(sessionId(), basename(file), type, content))
+    this.#say(`${basename(file)} (${type}, ${content.length} bytes) goes with your next message.`)
+  }
+
+  async #listSessions(): Promise<void> {
+    const { api, sessionId } = this.#options
+    const sessions = await api.sessions(MAX_SESSIONS)
+    if (sessions.length === 0) this.#say('There are no sessions yet.')
+    for (const { id, title, messages, updatedAt } of sessions) {
+      const mark = id === sessionId() ? '*' : ' '
+      const about = `${new Date(updatedAt).toLocaleString()}, ${messages} messages`
+      this.#say(`${mark} ${id}  ${title}  (${about})`)
+    }
+  }
+
+  /** Titles, models and messages of the gateway are texts of others. */
+  #say(text: string): void {
+    this.#options.write(`${plain(text)}\n`)
+  }
+}
+
+function isCommand(name: string): name is Command {
+  return Object.hasOwn(USAGE, name)
+}
+
+function unknownType(content: Buffer): string {
+  return content.includes(0) ? 'application/octet-stream' : 'text/plain'
+}
