@@ -28,6 +28,7 @@ import { addFileRoutes } from './file-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { compressAnswers } from './compress-answers.ts'
 import { replyError } from './error-reply.ts'
+import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { originGuard, originHeaders, preflightHeaders } from './origin.ts'
@@ -52,45 +53,6 @@ const EVENTS = '/api/chat/session/:id/events'
 
 /** What is answered until the end; sockets and streams are told to go elsewhere in their own way. */
 const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
-
-export const FRONT_PAGE = `mcp-host gateway
-
-GET    /ws                                 chat over WebSocket
-
-POST   /mcp                                all MCP servers as one, by Streamable HTTP
-POST   /mcp/servers/:server                one of them, under its own names
-POST   /mcp/bundles/:bundle                some of it, as bundles.json has it
-GET    /mcp/ws                             the same over WebSocket, and below each of these
-
-GET    /capabilities                       what the MCP servers offer
-POST   /mcp/tools/list                     their tools, as plain JSON; so are all that follow
-POST   /mcp/tools/call                     call one
-POST   /mcp/resources/list                 what can be read
-POST   /mcp/resources/templates/list       patterns of what can be read
-POST   /mcp/resources/read                 read it
-POST   /mcp/prompts/list                   their prompts
-POST   /mcp/prompts/get                    get one
-
-POST   /api/chat/session                   begin a session
-GET    /api/chat/sessions                  list them
-GET    /api/chat/session/:id               what is known of one
-PATCH  /api/chat/session/:id               give it a title or a model
-DELETE /api/chat/session/:id               erase it
-GET    /api/chat/session/:id/messages      what was said
-POST   /api/chat/session/:id/message       say something, get the answer as a stream of events
-POST   /api/chat/session/:id/file          store a file that is to come with a message
-GET    /api/chat/session/:id/file/:key     get it
-POST   /api/chat/session/:id/regenerate    get another answer
-GET    /api/chat/session/:id/events        follow it, a stream of events
-GET    /api/chat/models                    who may answer
-POST   /api/chat/session/:id/abort         end the turn that runs
-POST   /api/chat/session/:id/answer        answer a question
-GET    /openapi.json                       all of these in detail
-
-GET    /health                             the process, the MCP servers and the model
-GET    /ready                              whether it can work
-GET    /metrics                            Prometheus
-`
 
 export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passing'> {
   readonly clients: Clients
@@ -185,7 +147,7 @@ export async function buildApp(
     replyError(reply, new BusError('not-found', `there is no ${method} ${pathOf(url)}`)),
   )
   addOperations(app, operations)
-  app.get('/', (_, reply) => reply.type('text/plain').send(FRONT_PAGE))
+  addFrontPage(app, deps.catalog)
   app.route({
     method: 'GET',
     url: '/ws',

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { beforeAll, expect, test } from 'vitest'
-import { FRONT_PAGE } from './app.ts'
+import { FRONT_PAGE } from './front-page.ts'
 import { openApiDocument } from './openapi-document.ts'
 
 interface Operation {

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import type { CatalogView } from '@mcp-host/bus'
+import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
+import { viewServers } from '@mcp-host/contracts'
+import type { FastifyInstance } from 'fastify'
+
+export const FRONT_PAGE = `mcp-host gateway
+
+GET    /ws                                 chat over WebSocket
+
+POST   /mcp                                all MCP servers as one, by Streamable HTTP
+POST   /mcp/servers/:server                one of them, under its own names
+POST   /mcp/bundles/:bundle                some of it, as bundles.json has it
+GET    /mcp/ws                             the same over WebSocket, and below each of these
+
+GET    /capabilities                       what the MCP servers offer
+POST   /mcp/tools/list                     their tools, as plain JSON; so are all that follow
+POST   /mcp/tools/call                     call one
+POST   /mcp/resources/list                 what can be read
+POST   /mcp/resources/templates/list       patterns of what can be read
+POST   /mcp/resources/read                 read it
+POST   /mcp/prompts/list                   their prompts
+POST   /mcp/prompts/get                    get one
+
+POST   /api/chat/session                   begin a session
+GET    /api/chat/sessions                  list them
+GET    /api/chat/session/:id               what is known of one
+PATCH  /api/chat/session/:id               give it a title or a model
+DELETE /api/chat/session/:id               erase it
+GET    /api/chat/session/:id/messages      what was said
+POST   /api/chat/session/:id/message       say something, get the answer as a stream of events
+POST   /api/chat/session/:id/file          store a file that is to come with a message
+GET    /api/chat/session/:id/file/:key     get it
+POST   /api/chat/session/:id/regenerate    get another answer
+GET    /api/chat/session/:id/events        follow it, a stream of events
+GET    /api/chat/models                    who may answer
+POST   /api/chat/session/:id/abort         end the turn that runs
+POST   /api/chat/session/:id/answer        answer a question
+GET    /openapi.json                       all of these in detail
+
+GET    /health                             the process, the MCP servers and the model
+GET    /ready                              whether it can work
+GET    /metrics                            Prometheus
+`
+
+const STYLE = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
+table { border-collapse: collapse }
+td, th { text-align: left; vertical-align: top; padding: 0.2rem 1.5rem 0.2rem 0 }
+code, pre { font: 14px/1.5 ui-monospace, monospace }
+pre { white-space: pre-wrap; margin: 0 }
+`
+
+const styleHash = createHash('sha256').update(STYLE).digest('base64')
+
+const HEADERS = {
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+}
+
+/** The page at `/`: for browsers what runs and what to try, for everything else the list of routes as text. */
+export function addFrontPage(app: FastifyInstance, { entries }: CatalogView): void {
+  app.get('/', (request, reply) => {
+    reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', '))
+    if (request.headers.accept?.includes('text/html') !== true) {
+      return reply.type('text/plain').send(FRONT_PAGE)
+    }
+    const url = `${request.protocol}://${request.host}`
+    reply.headers(HEADERS).type('text/html; charset=utf-8')
+    return reply.send(frontPageHtml(Array.from(entries.values()), url))
+  })
+}
+
+/** `url`: of this gateway. */
+function frontPageHtml(entries: readonly CatalogEntry[], url: string): string {
+  const model = entries.find((entry) => entry.kind === 'model')
+  const answering =
+    model === undefined ? 'No model is ready yet.' : `${model.model} (${model.provider})`
+  const rows = viewServers(entries).map(serverRow).join('')
+  const servers =
+    rows === '' ? '<p>No MCP server is known yet.</p>' : `<table>${HEAD}${rows}</table>`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>mcp-host</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>mcp-host</h1>
+<p>This host is running. Reload the page to see its state again.</p>
+<h2>Model</h2>
+<p>${escapeHtml(answering)}</p>
+<p>${escapeHtml(model?.notice ?? '')}</p>
+<h2>MCP servers</h2>
+${servers}
+<h2>Try it</h2>
+<p>Chat in a terminal, in the folder of mcp-host:</p>
+<pre>npm run chat</pre>
+<p>List the tools over HTTP:</p>
+<pre>curl ${escapeHtml(url)}/mcp/tools/list -H 'content-type: application/json' -d '{}'</pre>
+<p>Use all tools from another MCP client, by Streamable HTTP: <code>${escapeHtml(`${url}/mcp`)}</code></p>
+<p>Look at <a href="/health">/health</a>, <a href="/capabilities">/capabilities</a>, <a href="/api/chat/models">the models</a>,
+<a href="/openapi.json">/openapi.json</a> and <a href="/metrics">/metrics</a>. All routes:</p>
+<pre>${escapeHtml(FRONT_PAGE)}</pre>
+</body>
+</html>
+`
+}
+
+const HEAD = '<tr><th>Name</th><th>State</th><th>Tools</th><th></th></tr>'
+
+function serverRow({ server, state, error, entry, tools }: ServerView): string {
+  const why = [error ?? '', ...(entry.output ?? [])].join('\n').trim()
+  const cells = [server, entry.phase ?? state, String(tools.length)].map(escapeHtml)
+  return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${escapeHtml(why)}</pre></td></tr>`
+}
+
+/** Names and errors are texts of others. */
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
