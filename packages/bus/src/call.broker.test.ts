@@ -63,6 +63,7 @@ describe('a call', () => {
     const start = Date.now()
     await expect(bus.call(generationControl, params, ping, options)).rejects.toMatchObject({
       code: 'unavailable',
+      message: 'no model worker answers right now',
     })
     expect(Date.now() - start).toBeLessThan(1_500)
     const serving = other.serve(generationControl, params, () => ({ worker: 'w' }))
@@ -149,6 +150,7 @@ describe('a call', () => {
     await other.ping()
     await expect(bus.call(generationControl, params, ping, short)).rejects.toMatchObject({
       code: 'deadline',
+      message: 'the model worker did not answer in time',
     })
     expect(handled).toBe(1)
   })

@@ -69,11 +69,8 @@ export function errorReply(error: BusError): { data: Uint8Array; headers: MsgHdr
 }
 
 /** Throws the error a reply carries, if it is one. */
-export function throwErrorReply(
-  reply: { data: Uint8Array; headers?: MsgHdrs | undefined },
-  what: string,
-): void {
+export function throwErrorReply(reply: { data: Uint8Array; headers?: MsgHdrs | undefined }): void {
   if (!reply.headers?.has(ERROR_HEADER)) return
-  const { code, message, field } = decode(ErrorInfo, reply.data, what)
+  const { code, message, field } = decode(ErrorInfo, reply.data, 'the answer')
   throw new BusError(code, message, field === undefined ? {} : { field })
 }

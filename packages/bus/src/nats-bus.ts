@@ -34,6 +34,7 @@ import { DIRECTORY_BUCKET, NatsDirectory } from './nats-directory.ts'
 import { isAlone, toBusError } from './nats-error.ts'
 import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
 import { MCP_CLIENT_BUCKET, MCP_CLIENT_MS, NatsMcpClients } from './nats-mcp-clients.ts'
+import { partnerName } from './partner-name.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
 import type { Asker } from './reply-inbox.ts'
@@ -149,13 +150,12 @@ class PassageAsker<Reply> implements Asker {
   }
 
   onAnswer(message: Msg): boolean {
-    const { subject, reply } = this.#contract
-    throwErrorReply(message, subject)
-    return !this.#listener.onAnswer(decodeFrame(reply, message.data, subject))
+    throwErrorReply(message)
+    return !this.#listener.onAnswer(decodeFrame(this.#contract.reply, message.data, 'the answer'))
   }
 
   onFailure(error: unknown): void {
-    this.#listener.onFailure(toBusError(error, this.#contract.subject))
+    this.#listener.onFailure(toBusError(error, partnerName(this.#contract.subject)))
   }
 
   onWaiting(): void {
@@ -163,9 +163,14 @@ class PassageAsker<Reply> implements Asker {
   }
 }
 
+/** For error messages: callers know no subjects. */
+function requestTo({ subject }: { readonly subject: string }): string {
+  return `the request to the ${partnerName(subject)}`
+}
+
 function checkDeadline({ deadline }: Envelope, what: string): void {
   if (deadline !== undefined && deadline < Date.now()) {
-    throw new BusError('deadline', `${what}: came too late`)
+    throw new BusError('deadline', `${what} came too late`)
   }
 }
 
@@ -245,14 +250,15 @@ class NatsBus implements Bus {
     { envelope, timeoutMs }: CallOptions,
   ): Promise<Reply> {
     const subject = fillSubject(contract.subject, params)
-    const data = encode(contract.request, request, contract.subject)
+    const partner = partnerName(contract.subject)
+    const data = encode(contract.request, request, requestTo(contract))
     try {
       const headers = envelopeHeaders(envelope)
       const reply = await this.#inbox.request(subject, data, { timeoutMs, headers })
-      throwErrorReply(reply, contract.subject)
-      return decode(contract.reply, reply.data, `answer of ${contract.subject}`)
+      throwErrorReply(reply)
+      return decode(contract.reply, reply.data, `the answer of the ${partner}`)
     } catch (error) {
-      throw toBusError(error, contract.subject)
+      throw toBusError(error, partner)
     }
   }
 
@@ -261,12 +267,12 @@ class NatsBus implements Bus {
     params: SubjectParams<S>,
     handler: (served: ServedRequest<Request>) => Promise<Reply> | Reply,
   ): Disposable {
-    const { subject: what } = contract
+    const what = requestTo(contract)
     return this.#answer(contract, params, async (message) => {
       const request = decode(contract.request, message.data, what)
       const envelope = readEnvelope(message, what)
       checkDeadline(envelope, what)
-      return encode(contract.reply, await handler({ request, envelope }), what)
+      return encode(contract.reply, await handler({ request, envelope }), `answer to ${what}`)
     })
   }
 
@@ -279,7 +285,9 @@ class NatsBus implements Bus {
     let isOpen = true
     const respond = async (message: Msg): Promise<void> => {
       try {
-        if (!isOpen) throw new BusError('unavailable', `${what}: is closing; try again`)
+        if (!isOpen) {
+          throw new BusError('unavailable', `the ${partnerName(what)} is closing; try again`)
+        }
         message.respond(await answer(message))
       } catch (error) {
         // Also of an answer that is too large to be sent.
@@ -312,13 +320,11 @@ class NatsBus implements Bus {
     { envelope, timeoutMs }: CallOptions,
     listener: PassageListener<Reply>,
   ): void {
-    const { subject: what } = contract
     const asker = new PassageAsker(contract, timeoutMs, listener)
     try {
-      const subject = fillSubject(what, params)
+      const subject = fillSubject(contract.subject, params)
       // What is published now is thrown away when the connection is made again.
-      if (this.sinceOutageMs() === 0)
-        throw new BusError('unavailable', `${what}: nats-server is away`)
+      if (this.sinceOutageMs() === 0) throw new BusError('unavailable', 'nats-server is away')
       this.#inbox.begin(subject, encodeFrame([envelope, head], body), asker)
     } catch (error) {
       asker.onFailure(error)
@@ -330,7 +336,7 @@ class NatsBus implements Bus {
     params: SubjectParams<S>,
     handler: PassageHandler<Request, Reply>,
   ): Disposable {
-    const { subject: what } = contract
+    const what = requestTo(contract)
     return this.#answer(contract, params, async (message) => {
       const { head, body } = decodeFrame(withEnvelope(contract.request), message.data, what)
       const [envelope, request] = head
@@ -348,7 +354,7 @@ class NatsBus implements Bus {
     payload: Payload,
   ): void {
     const subject = fillSubject(contract.subject, params)
-    this.#outbox.push({ subject, data: encode(contract.payload, payload, contract.subject) })
+    this.#outbox.push({ subject, data: encode(contract.payload, payload, 'the event') })
     if (this.#outbox.length === 1) setImmediate(() => this.#sendOutbox())
   }
 

@@ -42,17 +42,16 @@ export function isFinal(error: unknown): boolean {
   )
 }
 
-/** A failed request as one of our errors. */
-export function toBusError(error: unknown, what: string): BusError {
+/** A failed request as one of our errors; `partner` should have answered it. */
+export function toBusError(error: unknown, partner: string): BusError {
   if (error instanceof BusError) return error
   if (error instanceof errors.NoRespondersError) {
-    // People read it; the cause names the subject, for the log.
-    const message = 'no running service takes this request right now; try again'
-    return new BusError('unavailable', message, { cause: error })
+    return new BusError('unavailable', `no ${partner} answers right now`, { cause: error })
   }
   if (error instanceof errors.InvalidArgumentError) {
-    return new BusError('invalid', `${what}: ${error.message}`, { cause: error })
+    return new BusError('invalid', `the request to the ${partner}: ${error.message}`, {
+      cause: error,
+    })
   }
-  const cause = new Error(what, { cause: error })
-  return new BusError('deadline', 'no answer in time', { cause })
+  return new BusError('deadline', `the ${partner} did not answer in time`, { cause: error })
 }

@@ -13,6 +13,8 @@ export const MCP_CLIENT_BUCKET = 'MCPCLIENTS'
 /** A client that was silent for longer begins anew. */
 export const MCP_CLIENT_MS = 7 * 24 * 3_600_000
 
+const WHAT = "the client's record"
+
 /** So many gateways may write at once until one of them is told to come again. */
 const MAX_TRIES = 10
 
@@ -39,15 +41,15 @@ export class NatsMcpClients implements McpClients {
       try {
         const last = await lastOfKey(manager, MCP_CLIENT_BUCKET, id)
         const record =
-          last === null || isEndMark(last) ? {} : decode(McpClientRecord, last.data, subject)
+          last === null || isEndMark(last) ? {} : decode(McpClientRecord, last.data, WHAT)
         const changed = change(record)
-        const data = encode(McpClientRecord, changed, subject)
+        const data = encode(McpClientRecord, changed, WHAT)
         const expect = { lastSubjectSequence: last?.seq ?? 0 }
         const { seq } = await jetstream.publish(subject, data, { expect })
         for (const view of this.#views) view.put(id, changed, seq)
         return
       } catch (error) {
-        if (!isFenced(error) || tries === MAX_TRIES) throw toBusError(error, subject)
+        if (!isFenced(error) || tries === MAX_TRIES) throw toBusError(error, 'broker')
       }
     }
   }

@@ -105,7 +105,7 @@ export class NatsSessionLog implements SessionLog {
             return { seq: winner.seq, duplicate: true }
           }
           if (winner !== null) {
-            throw new BusError('conflict', `${subject}: passed by another writer`, { cause: error })
+            throw new BusError('conflict', 'passed by another writer', { cause: error })
           }
         } else if (isFinal(error)) {
           throw new BusError('invalid', `${kind}: the broker refuses it`, { cause: error })

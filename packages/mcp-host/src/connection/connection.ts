@@ -15,6 +15,7 @@ import {
 
 import { MAX_TIMER_MS } from '../policies/time-limit.ts'
 import type { Endpoint } from '../transport/endpoint.ts'
+import { toHandshakeError } from './handshake-error.ts'
 import {
   Rpc,
   RpcClosed,
@@ -113,7 +114,7 @@ export class Connection {
       return new Connection(endpoint, client, rpc)
     } catch (error) {
       await endpoint.close()
-      throw error
+      throw toHandshakeError(error)
     }
   }
 

@@ -5,6 +5,7 @@ import {
   SdkHttpError,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client'
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import {
@@ -139,8 +140,26 @@ describe('a request', () => {
     expect(failed).toMatchObject(error)
   })
 
+  test('gets an error without a code in the body of an HTTP error', async () => {
+    const body = '{"jsonrpc":"2.0","error":{"message":"no"}}'
+    const failed = await settled(
+      create({ send: http(500, body) }).request('a', {}, { timeoutMs: 10 }),
+    )
+    expect(failed).toMatchObject({ name: 'RpcError', code: -32_603, message: 'no' })
+  })
+
+  test('was answered when the transport cannot read the answer', async () => {
+    const parse = (): Promise<void> => Promise.reject(JSONRPCMessageSchema.safeParse({}).error)
+    const failed = await settled(create({ send: parse }).request('a', {}, { timeoutMs: 10 }))
+    expect(failed).toMatchObject({
+      name: 'RpcError',
+      message: 'its answer is not a message of JSON-RPC',
+    })
+  })
+
   test.each([
     ['a page', '<html></html>'],
+    ['an error of another protocol', '{"error":{"message":"no"}}'],
     ['an error that is none', '{"error":"no"}'],
     ['nothing', ''],
     ['a session that is gone', '{"error":{"code":-32001,"message":"Session not found"}}'],
@@ -318,6 +337,17 @@ test('a request that has a stream of its own is cancelled by the end of that', a
   expect(await late).toBeInstanceOf(RpcTimeout)
   expect(sent[1]?.options?.requestSignal?.aborted).toBe(true)
   expect(sent).toHaveLength(2)
+})
+
+test('progress under a token as a text is progress', async () => {
+  const rpc = create()
+  const told: unknown[] = []
+  const onProgress = (each: unknown): void => void told.push(each)
+  const request = rpc.request('a', {}, { timeoutMs: 1000, onProgress })
+  expect(rpc.receive(progress(String(idOf(0))))).toBe(true)
+  rpc.receive(answer(0, {}))
+  await request
+  expect(told).toEqual([{ progress: 1 }])
 })
 
 test('messages of others are left to them', () => {

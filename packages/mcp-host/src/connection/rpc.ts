@@ -11,6 +11,7 @@ import * as z from 'zod'
 import { MAX_TIMER_MS } from '../policies/time-limit.ts'
 import { SlotMap } from '../slot-map.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
+import { type ErrorBody, tidyError } from './tidy-message.ts'
 
 /** Where our request ids begin; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
@@ -21,7 +22,7 @@ export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
 
-  constructor({ code, message, data }: { code: number; message: string; data?: unknown }) {
+  constructor({ code, message, data }: ErrorBody) {
     super(message)
     this.code = code
     this.data = data
@@ -174,11 +175,12 @@ export class Rpc {
     if ('method' in message) {
       if (message.method !== 'notifications/progress') return false
       const { progressToken, ...progress } = message.params ?? {}
-      const pending =
-        typeof progressToken === 'number' ? this.#pending.get(progressToken - FIRST_ID) : undefined
+      // Some servers give it back as a text.
+      const token = Number(progressToken)
+      if (!(token >= FIRST_ID)) return false
       // Its shape is checked where somebody shows it; here it is a sign of life.
-      pending?.progressed(progress as Progress)
-      return typeof progressToken === 'number' && progressToken >= FIRST_ID
+      this.#pending.get(token - FIRST_ID)?.progressed(progress as Progress)
+      return true
     }
     const { id } = message
     if (typeof id !== 'number' || id < FIRST_ID) return false
@@ -306,15 +308,20 @@ interface PendingRpc {
 }
 
 const SESSION_NOT_FOUND = -32_001
+const NO_MESSAGE = { code: -32_603, message: 'its answer is not a message of JSON-RPC' }
 
-const ErrorBody = z.looseObject({
-  error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }),
-})
+/** Others than those of JSON-RPC have no numbers for codes. */
+const RpcFailure = z.union([
+  z.looseObject({ error: z.looseObject({ code: z.number(), message: z.string() }) }),
+  z.looseObject({ jsonrpc: z.literal('2.0'), error: z.unknown() }),
+])
 
 /** Why a message did not go out, or what it was answered with all the same. */
 function toSendError(cause: unknown, message: JSONRPCMessage): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   if (!isSerialisable(message)) return new RpcUnsendable(reason, { cause })
+  // The SDK's transports check what they receive, and throw here what the answer lacks.
+  if (cause instanceof Error && cause.name === 'ZodError') return new RpcError(NO_MESSAGE)
   const text = cause instanceof SdkHttpError ? cause.data['text'] : undefined
   const body = typeof text === 'string' ? parseErrorBody(text) : undefined
   if (body !== undefined && body.code !== SESSION_NOT_FOUND) return new RpcError(body)
@@ -354,11 +361,9 @@ function isSerialisable(message: JSONRPCMessage): boolean {
 }
 
 /** Some servers send their JSON-RPC errors with the status of an HTTP error. */
-function parseErrorBody(
-  text: string,
-): { code: number; message: string; data?: unknown } | undefined {
+function parseErrorBody(text: string): ErrorBody | undefined {
   try {
-    return ErrorBody.parse(JSON.parse(text)).error
+    return tidyError(RpcFailure.parse(JSON.parse(text)).error)
   } catch {
     // Something else is in the body, as an error page of a proxy.
     return undefined

@@ -5,9 +5,11 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client'
 
+import { tidyMessage, withObjectResult } from './tidy-message.ts'
+
 /**
- * A transport for the SDK's client that lets somebody else take messages out first. Everything
- * else passes through unchanged.
+ * A transport for the SDK's client that lets somebody else take messages out first. Careless answers are tidied;
+ * everything else passes through unchanged.
  */
 export class Tap implements Transport {
   onclose?: () => void
@@ -20,8 +22,9 @@ export class Tap implements Transport {
   constructor(inner: Transport, take: (message: JSONRPCMessage) => boolean) {
     this.#inner = inner
     const listeners: Pick<Transport, 'onmessage' | 'onerror' | 'onclose'> = {
-      onmessage: (message, extra) => {
-        if (!take(message)) this.onmessage?.(message, extra)
+      onmessage: (received, extra) => {
+        const message = tidyMessage(received)
+        if (!take(message)) this.onmessage?.(withObjectResult(message), extra)
       },
       onerror: (error) => this.onerror?.(error),
       onclose: () => this.onclose?.(),

@@ -3,6 +3,7 @@ import { SdkHttpError, SseError } from '@modelcontextprotocol/client'
 import type { RemoteServerConfig, ServerConfig } from '../config/mcp-config.ts'
 import { clientCapabilities } from '../connection/client-capabilities.ts'
 import { Connection, type ConnectionOptions, type EraChoice } from '../connection/connection.ts'
+import { HandshakeError } from '../connection/handshake-error.ts'
 import { describeCause } from '../errors/describe-cause.ts'
 import { createEndpoint, type Endpoint } from '../transport/endpoint.ts'
 import type { LiveServerDeps, LiveServerOptions } from './live-server.ts'
@@ -85,6 +86,7 @@ export function asSse(config: RemoteServerConfig): RemoteServerConfig {
 
 /** The end of a process says more than what the SDK makes of it; that of a remote connection less. */
 function withReason(error: unknown, { isPipe, closeReason }: Endpoint): unknown {
-  const saysMore = isPipe && closeReason !== undefined
+  // An answer at fault is why the connection was closed, by us.
+  const saysMore = isPipe && closeReason !== undefined && !(error instanceof HandshakeError)
   return saysMore ? new EndedError(closeReason, { cause: error }) : error
 }

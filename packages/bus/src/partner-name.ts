@@ -1,0 +1,16 @@
+/** By the beginning of a contract's subject. */
+const PARTNERS: Readonly<Record<string, string>> = {
+  call: 'MCP supervisor',
+  gen: 'model worker',
+  llm: 'model worker',
+  mcp: 'MCP supervisor',
+  orch: 'orchestrator',
+  session: 'orchestrator',
+  sup: 'MCP supervisor',
+  tool: 'MCP supervisor',
+}
+
+/** Who answers a contract, for error messages: callers know no subjects. */
+export function partnerName(subject: string): string {
+  return PARTNERS[subject.slice(0, subject.indexOf('.'))] ?? 'service'
+}
