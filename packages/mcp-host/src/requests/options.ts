@@ -22,7 +22,8 @@ export interface RequestOptions {
   /**
    * How often it may be tried in all when the server goes away. Default: 3 for what is safe to
    * repeat, which of tools are those that their server calls read-only or idempotent, else 1.
-   * Giving it says that this request is safe to repeat.
+   * Giving it says that this request is safe to repeat. One that surely has not begun is tried once
+   * more in any case, except with `false`.
    */
   readonly retry?: { readonly attempts: number } | false
   /** Goes to the server in the request's `_meta`, for example a trace context. */

@@ -228,7 +228,8 @@ describe('the input that a server asks for', () => {
       throw new Error('nobody is there')
     }
     const { path, request } = await create(() => inputRequired(), { input })
-    await expect(path.run(request, { requestId: 'r' })).rejects.toMatchObject({
+    const options = { requestId: 'r', retry: false as const }
+    await expect(path.run(request, options)).rejects.toMatchObject({
       name: 'ProtocolError',
       message: 'it.tool asks for input that cannot be had: nobody is there',
       tool: 'tool',
@@ -341,7 +342,8 @@ describe('what is counted', () => {
 
   test('as refused is what never reached the server', async () => {
     const { path, request, meter, endpoint } = await create(() => ({}), { isAway: () => true })
-    await expect(path.run(request, { requestId: 'r' })).rejects.toMatchObject({
+    const options = { requestId: 'r', retry: false as const }
+    await expect(path.run(request, options)).rejects.toMatchObject({
       code: 'server-unavailable',
       tool: 'tool',
       requestId: 'r',
@@ -447,6 +449,37 @@ describe('a connection that ends meanwhile', () => {
     back.resolve(true)
     expect(await run).toEqual({ content: [] })
     expect(road.meter.snapshot()).toMatchObject({ success: 1, refused: 1 })
+  })
+
+  test.each([
+    [{}, 1],
+    [{ retry: false as const }, 0],
+  ])(
+    'a request that has not begun is tried once more, with %j %i times',
+    async (options, times) => {
+      let isAway = true
+      let waits = 0
+      const road = await create(() => ({ content: [] }), {
+        isAway: () => isAway,
+        comesBack: async () => {
+          waits += 1
+          isAway = false
+          return true
+        },
+      })
+      const run = road.path.run(road.request, options).catch((error) => error)
+      await vi.advanceTimersByTimeAsync(400)
+      expect(await run).toMatchObject(times === 1 ? { content: [] } : { message: 'it is away' })
+      expect(waits).toBe(times)
+    },
+  )
+
+  test('a request that has not begun twice is not tried a third time', async () => {
+    const road = await create(() => ({}), { isAway: () => true })
+    const run = road.path.run(road.request, {}).catch((error) => error)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(await run).toMatchObject({ message: 'it is away' })
+    expect(road.meter.snapshot()).toMatchObject({ refused: 2 })
   })
 
   test('is not tried again while nothing brings the server back', async () => {

@@ -20,6 +20,8 @@ import type { RequestOptions } from './options.ts'
 import type { CausingCall } from './server-request.ts'
 import { toRequestError } from './to-request-error.ts'
 
+/** How long a request that has not begun waits for its server to come back. */
+const UNBEGUN_PATIENCE_MS = 5_000
 const RETRY_BACKOFF = { firstMs: 200, maxMs: 5000 }
 /** A server that asks for input this often in one request does not come to an end. */
 const MAX_INPUT_ROUNDS = 10
@@ -116,8 +118,8 @@ export class RequestPath {
 
   /** The result as received. Throws errors of ours, or the reason of the signal's abort. */
   run(request: PathRequest, options: RequestOptions): Promise<unknown> {
-    const attempts = attemptsOf(options, request.isSafeToRepeat)
-    return attempts > 1 ? this.#repeat(request, options, attempts) : this.#once(request, options)
+    if (options.retry === false) return this.#once(request, options)
+    return this.#repeat(request, options, attemptsOf(options, request.isSafeToRepeat))
   }
 
   async #repeat(request: PathRequest, options: RequestOptions, attempts: number): Promise<unknown> {
@@ -129,9 +131,14 @@ export class RequestPath {
         // An open circuit, which says when to come back, is not to be hammered on.
         const isTransient =
           error instanceof ServerUnavailableError && error.retryAfterMs === undefined
-        if (attempt >= attempts || !isTransient) throw error
+        if (!isTransient) throw error
+        const isRepeated = attempt < attempts
+        // What surely has not begun is tried once more, whatever it does.
+        if (!isRepeated && (attempt > 1 || error.isOutcomeUnknown)) throw error
+        const { timeoutMs } = this.#limits(options)
+        const limitMs = isRepeated ? timeoutMs : Math.min(timeoutMs, UNBEGUN_PATIENCE_MS)
         await pause(backoffMs(attempt - 1, RETRY_BACKOFF), signal)
-        const isBack = await this.#deps.comesBack(this.#limits(options).timeoutMs, signal)
+        const isBack = await this.#deps.comesBack(limitMs, signal)
         signal?.throwIfAborted()
         if (!isBack) throw error
       }
