@@ -15,6 +15,12 @@ export const ErrorCode = z.enum([
 ])
 export type ErrorCode = z.infer<typeof ErrorCode>
 
+/**
+ * What the host did about a failure. `retry`: tried again; `shorten`: sent less of the conversation;
+ * `tell-model`: the model goes on without; `tell-user`: nothing more, the user decides.
+ */
+const Recovery = z.enum(['retry', 'shorten', 'tell-model', 'tell-user'])
+
 /** What a failure looks like on the wire. `field` names the faulty input, where one is at fault. */
 export const ErrorInfo = z.object({
   code: ErrorCode,
@@ -22,6 +28,9 @@ export const ErrorInfo = z.object({
   field: z.string().optional(),
   /** Finer than the code, for programs. `context-overflow`: the conversation is too long for the model. */
   reason: z.literal('context-overflow').optional(),
+  /** Which attempt this was, counted from 1, where something was tried more than once. */
+  attempt: z.number().int().positive().optional(),
+  recovery: Recovery.optional(),
 })
 export type ErrorInfo = z.infer<typeof ErrorInfo>
 

@@ -26,6 +26,9 @@ export const Failure = describeFields(ErrorInfo, {
   code: 'The kind of failure, for programs.',
   message: 'What is wrong and what to do, in words.',
   field: 'What of the request is at fault, when that can be told.',
+  attempt: 'Which attempt this was, counted from 1, where something was tried more than once.',
+  recovery:
+    'What the host did: `retry`: tried again; `shorten`: sent less of the conversation; `tell-model`: the model goes on without; `tell-user`: nothing more, you decide.',
   reason: 'Finer than `code`. `context-overflow`: the conversation is too long for the model.',
 })
 

@@ -190,8 +190,9 @@ test('a call that failed is recorded with its reason', async () => {
   deps.host.callTool = async () => {
     throw new Error('bad luck')
   }
-  await run()
-  expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error: { code: 'internal' } })
+  await run({ attempt: 2 })
+  const error = { code: 'internal', attempt: 2, recovery: 'tell-model' }
+  expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error })
 })
 
 test('who cancels a call ends it at the server', async () => {

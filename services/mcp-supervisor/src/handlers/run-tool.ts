@@ -90,7 +90,15 @@ async function runAndRecord(
   if (cancelledAt !== undefined && outcome === 'cancelled')
     events.callCancelled(ended, performance.now() - cancelledAt)
   logger.info(
-    { ...fields(server, served), action: 'end', outcome, durationMs, blob: blob?.key, err: error },
+    {
+      ...fields(server, served),
+      action: 'end',
+      outcome,
+      durationMs,
+      blob: blob?.key,
+      err: error,
+      recovery: error?.recovery,
+    },
     'tool call ended',
   )
   // Whoever waits for it finds nobody at work, and knows whether it may run again.
@@ -172,7 +180,11 @@ async function callTool(
     .catch(fromError)
   const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
   const taken = usage.length === 0 ? {} : { usage }
-  return { type: 'tool-finished', call, server, tool, ...outcome, durationMs, ...taken }
+  // Whoever ends a call on purpose needs no help.
+  const recovery = outcome.error?.code === 'cancelled' ? {} : { recovery: 'tell-model' as const }
+  const failure =
+    outcome.error === undefined ? {} : { error: { ...outcome.error, attempt, ...recovery } }
+  return { type: 'tool-finished', call, server, tool, ...outcome, ...failure, durationMs, ...taken }
 }
 
 function fields(
@@ -184,6 +196,7 @@ function fields(
     component: 'tool',
     sessionId: request.session,
     call: request.call,
+    attempt: request.attempt,
     server,
     tool: request.tool,
   }

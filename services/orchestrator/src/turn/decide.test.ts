@@ -240,14 +240,14 @@ describe('a model that failed', () => {
 
   test('is asked again, each time after twice as long, and not for ever', () => {
     const one = failed('unavailable')
-    const again = { voids: one, reason: 'busy', at: 110 }
+    const again = { voids: one, reason: 'busy', at: 110, attempt: 1 }
     expect(next(turn(one))).toEqual({ type: 'generate', withTools: true, again })
     const later = next(turn(gone(one), one))
-    expect(later).toMatchObject({ again: { at: 120 } })
+    expect(later).toMatchObject({ again: { at: 120, attempt: 2 } })
     expect(next(turn(gone(one), gone(one), one))).toMatchObject({
       type: 'finish',
       outcome: 'failed',
-      error: { code: 'unavailable', message: 'busy' },
+      error: { code: 'unavailable', message: 'busy', attempt: 3, recovery: 'tell-user' },
       message: expect.stringContaining('busy'),
     })
   })

@@ -18,7 +18,13 @@ export type Step =
       /** False once the turn has used up its tool calls. */
       readonly withTools: boolean
       /** A generation that failed and is tried again, why, and when (epoch milliseconds). */
-      readonly again?: { readonly voids: Generation; readonly reason: string; readonly at: number }
+      readonly again?: {
+        readonly voids: Generation
+        readonly reason: string
+        readonly at: number
+        /** The one that failed, counted from 1. */
+        readonly attempt: number
+      }
     }
   | {
       readonly type: 'await-generation'
@@ -149,10 +155,13 @@ function afterFailure(
     if (countOverflows(turn) <= MAX_OVERFLOWS) return { type: 'shrink', generation, withTools }
   } else if (new BusError(failure.code, failure.message).retryable && failed.length <= llmRetries) {
     const at = generation.endedAt + llmRetryMs * 2 ** Math.max(0, failed.length - 1)
-    const again = { voids: generation, reason: failure.message, at }
+    const attempt = Math.max(1, failed.length)
+    const again = { voids: generation, reason: failure.message, at, attempt }
     return { type: 'generate', withTools, again }
   }
-  return { type: 'finish', outcome: 'failed', error: failure, message: apology(turn, failure) }
+  const attempt = Math.max(1, failed.length)
+  const told: ErrorInfo = { ...failure, attempt, recovery: 'tell-user' }
+  return { type: 'finish', outcome: 'failed', error: told, message: apology(turn, failure) }
 }
 
 /** What the user reads when no model could answer; as `transcript()` tells it to the next one. */

@@ -1,11 +1,11 @@
-import type { ErrorInfo, ToolCall, Turn, TurnOutcome } from '@mcp-host/contracts'
+import type { ErrorInfo, Generation, ToolCall, Turn, TurnOutcome } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { answerFindTools, FIND_TOOL } from '../context/found-tools.ts'
 import { answerResultTool } from '../context/result-tools.ts'
 import { askApproval } from './approval.ts'
 import type { Step } from './decide.ts'
-import { apology, decide, diesTooOften } from './decide.ts'
+import { apology, countOverflows, decide, diesTooOften } from './decide.ts'
 import {
   nextGeneration,
   requestGeneration,
@@ -104,7 +104,8 @@ async function takeStep(
       if (early > 0) await pause(turn, early)
       else {
         deps.events.modelAskedAgain()
-        const { voids, reason } = again
+        const { voids, reason, attempt } = again
+        logFailure(deps, turn, voids, { attempt, recovery: 'retry' })
         await startGeneration(deps, turn, { withTools, voids: voids.id, reason })
       }
       return undefined
@@ -121,6 +122,7 @@ async function takeStep(
     }
     case 'shrink': {
       const { generation, withTools } = step
+      logFailure(deps, turn, generation, { attempt: countOverflows(state), recovery: 'shorten' })
       const reason = 'the conversation was too long for it and is shortened'
       await startGeneration(deps, turn, { withTools, voids: generation.id, reason, force: true })
       return undefined
@@ -151,6 +153,21 @@ async function takeStep(
     default:
       return step satisfies never
   }
+}
+
+/** A failure of a model that the turn recovers from. */
+function logFailure(
+  { logger }: TurnDeps,
+  { session, input, envelope }: ClaimedTurn,
+  { id, result }: Generation,
+  about: Required<Pick<ErrorInfo, 'attempt' | 'recovery'>>,
+): void {
+  const fields = { ...requestFields(envelope), component: 'turn', action: 'generation-failed' }
+  const { provider, model, error: err } = result ?? {}
+  logger.warn(
+    { ...fields, sessionId: session, turn: input, generation: id, provider, model, ...about, err },
+    'a model failed',
+  )
 }
 
 function ownTurn({ bus }: TurnDeps, { view, input, epoch }: ClaimedTurn): Turn {
@@ -218,6 +235,8 @@ async function finish(
       outcome,
       usage,
       err: error,
+      attempt: error?.attempt,
+      recovery: error?.recovery,
     },
     'turn done',
   )

@@ -47,6 +47,7 @@ let refusals: Record<string, BusError>
 let settled: string[]
 let outcomes: string[]
 let isRepeatable: boolean
+let logged: object[]
 /** Whether whoever was asked to run a call still works on it. */
 let isAlive: () => boolean
 let settle: () => Promise<void>
@@ -57,6 +58,7 @@ beforeEach(() => {
   refusals = {}
   settled = []
   outcomes = []
+  logged = []
   isRepeatable = false
   isAlive = () => true
   settle = async () => undefined
@@ -65,6 +67,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers())
 
 const deps = {
+  logger: { warn: (fields: object) => logged.push(fields) },
   bus: {
     sessions: { lastSequence: async () => state.seq },
     async call(contract: { subject: string }, { server = '' }, _: unknown, options: CallOptions) {
@@ -133,6 +136,8 @@ test('a call that no supervisor accepts is closed with the reason', async () => 
   refusals['bad'] = new BusError('invalid', 'not like this')
   await run(one)
   expect(settled).toEqual(['not like this'])
+  const told = { server: 'bad', attempt: 0, recovery: 'tell-model', reason: 'not like this' }
+  expect(logged).toEqual([expect.objectContaining({ ...told, sessionId: 'session' })])
 })
 
 test('a call of a server that was removed from the configuration is closed at once', async () => {

@@ -1,5 +1,6 @@
-import type { Generation, ToolCall, ToolCallId } from '@mcp-host/contracts'
+import type { ErrorInfo, Generation, ToolCall, ToolCallId } from '@mcp-host/contracts'
 import { BusError, callControl, childEnvelope, runTool } from '@mcp-host/contracts'
+import { requestFields } from '@mcp-host/service'
 import { isOpen } from './decide.ts'
 import { pause } from './pause.ts'
 import { probe } from './probe.ts'
@@ -63,9 +64,11 @@ async function runCall(
     }
     if (!isOpen(call) || isLeft(turn)) return
     if (call.attempt > 0 && !deps.tools.isRepeatable(call.block)) {
+      logFailure(deps, turn, call, 'tell-model', OUTCOME_UNKNOWN)
       return settleCall(turn, call, 'unknown', OUTCOME_UNKNOWN)
     }
     if (asked !== call.attempt) {
+      if (call.attempt > 0) logFailure(deps, turn, call, 'retry', 'its process died')
       // Somebody was at work on it until now, for however long.
       asked = call.attempt
       giveUpAt = Date.now() + START_PATIENCE_MS
@@ -75,8 +78,34 @@ async function runCall(
       ? 'the tool could not be run'
       : await dispatch(deps, turn, generation, call, call.attempt + 1)
     if (isLeft(turn)) return
-    if (refused !== undefined) return closeUnrun(turn, call, refused)
+    if (refused !== undefined) {
+      logFailure(deps, turn, call, 'tell-model', refused)
+      return closeUnrun(turn, call, refused)
+    }
   }
+}
+
+/** A call that broke off, or that no supervisor took. */
+function logFailure(
+  { logger }: TurnDeps,
+  { session, input, envelope }: ClaimedTurn,
+  { block, attempt }: ToolCall,
+  recovery: NonNullable<ErrorInfo['recovery']>,
+  reason: string,
+): void {
+  const { id, server, tool } = block
+  const fields = { ...requestFields(envelope), component: 'tool', action: 'call-failed' }
+  const about = {
+    sessionId: session,
+    turn: input,
+    call: id,
+    server,
+    tool,
+    attempt,
+    recovery,
+    reason,
+  }
+  logger.warn({ ...fields, ...about }, 'a tool call failed')
 }
 
 /** Closes a call that nobody runs again; an attempt that broke off may have taken effect. */
