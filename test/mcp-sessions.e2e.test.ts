@@ -27,8 +27,12 @@ let stack: Stack
 let otherGateway: string
 beforeAll(async () => {
   stack = await startStack({
-    tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
-    toolCount: 2 + 15,
+    tools: [
+      { name: 'echo', inputSchema: { type: 'object' } },
+      { name: 'danger', inputSchema: { type: 'object' } },
+    ],
+    env: { TOOL_APPROVAL: 'test.danger,test.dagner' },
+    toolCount: 3 + 15,
     servers: {
       asking: { command: process.execPath, args: [asking], ...own },
       everything: {
@@ -212,4 +216,72 @@ test('a newer client is asked by an older server, wherever its answer lands', as
   )
   expect(content(await call('roots/list', {}))).toBe('{"roots":[{"uri":"file:///his"}]}')
   await client.close()
+})
+
+describe('a tool that runs only when the user allows it', () => {
+  const calls = async (text: string): Promise<number> =>
+    (await stack.journal()).filter((entry) => JSON.stringify(entry).includes(text)).length
+  const danger = (text: string) => ({ name: 'test__danger', arguments: { text } })
+
+  test.each([
+    ['accept', 1],
+    ['decline', 0],
+  ] as const)('asks an older client, and after %s has run %i times', async (action, count) => {
+    const client = new OldClient(info, { capabilities: { elicitation: {} } })
+    const asked: string[] = []
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params.message)
+      return { action, content: {} }
+    })
+    await client.connect(new OldTransport(new URL(`${stack.url}/mcp`), { fetch: balanced() }))
+    const result = await client.callTool(danger(`older ${action}`))
+    expect(asked).toEqual([`May test.danger be called with {"text":"older ${action}"}?`])
+    expect([result.isError ?? false, await calls(`older ${action}`)]).toEqual([count === 0, count])
+    await client.close()
+  })
+
+  test.each([
+    ['accept', 1],
+    ['decline', 0],
+  ] as const)('asks a newer client, and after %s has run %i times', async (action, count) => {
+    const options = {
+      versionNegotiation: { mode: 'auto' },
+      capabilities: { elicitation: {} },
+    } as const
+    const client = new Client(info, options)
+    client.setRequestHandler('elicitation/create', () => ({ action }))
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`), { fetch: balanced() }),
+    )
+    const result = await client.callTool(danger(`newer ${action}`))
+    expect([result.isError ?? false, await calls(`newer ${action}`)]).toEqual([count === 0, count])
+    await client.close()
+  })
+
+  test('is refused, with the reason, where nobody can be asked', async () => {
+    const client = new OldClient(info)
+    await client.connect(new OldTransport(new URL(`${stack.url}/mcp`)))
+    await expect(client.callTool(danger('unasked'))).rejects.toMatchObject({
+      code: -32_000,
+      data: { reason: 'approval-required', server: 'test', tool: 'danger' },
+    })
+    await client.close()
+    const response = await fetch(`${stack.url}/mcp/tools/call`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(danger('unasked')),
+    })
+    expect([response.status, await response.json()]).toMatchObject([
+      403,
+      { error: { code: 'denied', reason: 'approval-required' } },
+    ])
+    expect(await calls('unasked')).toBe(0)
+  })
+
+  test('that a rule misspells is warned of', async () => {
+    const log = (await stack.log('orchestrator')).split('\n')
+    expect(log.filter((line) => line.includes('matches no tool'))).toEqual([
+      expect.stringContaining('test.dagner'),
+    ])
+  })
 })

@@ -25,8 +25,10 @@ beforeAll(async () => {
       { name: 'echo', inputSchema: object },
       { name: 'slow', inputSchema: object, answer: 'at last', delayMs: 1_500 },
       { name: 'endless', inputSchema: object, delayMs: 3_600_000 },
+      { name: 'danger', inputSchema: object },
     ],
-    toolCount: 3 + 1,
+    env: { TOOL_APPROVAL: 'test.danger' },
+    toolCount: 4 + 1,
     servers: { asking: { command: process.execPath, args: [asking], scope: 'session' } },
   })
   url = stack.url.replace('http', 'ws')
@@ -116,6 +118,10 @@ describe('an older client', () => {
     expect(result['content']).toEqual([
       { type: 'text', text: '{"action":"accept","content":{"name":"Ann"}}' },
     ])
+    // Runs only when the user allows it, who is asked in the same way.
+    expect(await client.callTool({ name: 'test__danger', arguments: { c: 3 } })).toMatchObject({
+      content: [{ text: '{"c":3}' }],
+    })
     expect(await processes()).toBe(1)
     await client.close()
     await eventually(areGone, { what: 'the end of its process' })
@@ -152,6 +158,17 @@ describe('a newer client', () => {
       result: { content: [{ text: '{"action":"accept","content":{"name":"Bob"}}' }] },
     })
   })
+})
+
+test('a tool that its user must allow runs once a newer client has asked', async () => {
+  using page = await Page.open('/mcp/ws')
+  const call = { name: 'test__danger', arguments: { d: 4 } }
+  page.ask(1, 'tools/call', call, { elicitation: {} })
+  const { result } = (await page.answerTo(1)) as { result: Message }
+  expect(result).toMatchObject({ resultType: 'input_required' })
+  const again = { ...call, inputResponses: { approval: { action: 'accept' } } }
+  page.ask(2, 'tools/call', { ...again, requestState: result['requestState'] })
+  expect(await page.answerTo(2)).toMatchObject({ result: { content: [{ text: '{"d":4}' }] } })
 })
 
 test('our own library connects, and is asked', async () => {

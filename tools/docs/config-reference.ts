@@ -26,11 +26,15 @@ function row({ env, aliases = [], default: fallback, describe, isSecret }: Setti
 
 /** A \`.env\` to start from: every setting, commented out. */
 export function envExample(): string {
+  const named = new Set<string>()
   const sections = ALL_SETTINGS.map(({ name, settings }) => {
     const lines = Object.values(settings)
       // Only for processes that are started by hand.
-      .filter(({ env }) => env !== 'READY_FILE')
-      .map(({ env, default: fallback = '', describe }) => `# ${describe}\n#${env}=${fallback}\n`)
+      .filter(({ env }) => env !== 'READY_FILE' && !named.has(env))
+      .map(({ env, default: fallback = '', describe }) => {
+        named.add(env)
+        return `# ${describe}\n#${env}=${fallback}\n`
+      })
     return `## ${name}\n\n${lines.join('\n')}`
   })
   return `# Copy to .env and uncomment what you want to change.\n\n${sections.join('\n')}`

@@ -56,7 +56,7 @@ function checkModels(config: WorkerConfig, env: Env): void {
 
 /** What is wrong with the settings of all processes together. */
 export function settingProblems(env: Env): string[] {
-  return ALL_SETTINGS.flatMap(({ settings, check }) => {
+  const problems = ALL_SETTINGS.flatMap(({ settings, check }) => {
     try {
       const config = loadConfig(settings, env)
       // Each is checked with its own settings only.
@@ -67,4 +67,6 @@ export function settingProblems(env: Env): string[] {
       return error.problems
     }
   })
+  // Some settings are those of several services.
+  return [...new Set(problems)]
 }

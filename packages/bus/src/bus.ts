@@ -116,6 +116,12 @@ export interface Bus extends AsyncDisposable {
     listener: (payload: Payload) => void,
   ): Disposable
 
+  /**
+   * A random value that all processes know and nobody else does: the same for a name, for ever. Throws
+   * `unavailable`.
+   */
+  secret(name: string): Promise<Uint8Array>
+
   /** Resolves when the broker answered; rejects with `unavailable` when it does not. */
   ping(): Promise<void>
 }

@@ -34,6 +34,7 @@ import { DIRECTORY_BUCKET, NatsDirectory } from './nats-directory.ts'
 import { isAlone, toBusError } from './nats-error.ts'
 import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
 import { MCP_CLIENT_BUCKET, MCP_CLIENT_MS, NatsMcpClients } from './nats-mcp-clients.ts'
+import { readSecret, SECRET_BUCKET } from './nats-secrets.ts'
 import { partnerName } from './partner-name.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
@@ -117,6 +118,11 @@ export async function connectBus({
       leases: new NatsLeases({ ...broker, id, bucket: leaseBucket }),
       blobs,
       mcpClients: new NatsMcpClients({ ...broker, bucket: clientBucket }),
+      readSecret: (secret) =>
+        readSecret(
+          { ...broker, open: () => openBucket(client, manager, SECRET_BUCKET, { replicas }) },
+          secret,
+        ),
       warn,
     })
     void bus.watchConnection(logger)
@@ -185,6 +191,7 @@ interface NatsBusDeps {
   readonly leases: NatsLeases
   readonly blobs: NatsBlobs
   readonly mcpClients: NatsMcpClients
+  readonly readSecret: (name: string) => Promise<Uint8Array>
   readonly warn: (error: unknown, action: string) => void
 }
 
@@ -197,6 +204,7 @@ class NatsBus implements Bus {
   readonly leases: NatsLeases
   readonly blobs: NatsBlobs
   readonly mcpClients: NatsMcpClients
+  readonly #readSecret: (name: string) => Promise<Uint8Array>
   readonly #connection: NatsConnection
   readonly #inbox: ReplyInbox
   readonly #warn: (error: unknown, action: string) => void
@@ -216,7 +224,12 @@ class NatsBus implements Bus {
     this.leases = parts.leases
     this.blobs = parts.blobs
     this.mcpClients = parts.mcpClients
+    this.#readSecret = parts.readSecret
     this.#warn = warn
+  }
+
+  secret(name: string): Promise<Uint8Array> {
+    return this.#readSecret(name)
   }
 
   sinceOutageMs(): number {

@@ -128,6 +128,13 @@ export type { SubjectParam, SubjectParams } from './subject.ts'
 export { fillSubject, matchSubject } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'
 export { ReloadResult, supervisorControl } from './supervisor/supervisor-control.ts'
+export type { ApprovalRule } from './tool/approval-rule.ts'
+export {
+  APPROVAL_MARKS,
+  approvalRule,
+  isApprovalRule,
+  unmatchedPatterns,
+} from './tool/approval-rule.ts'
 export { blockText } from './tool/block-text.ts'
 export { mediaOf } from './tool/media-of.ts'
 export { callControl } from './tool/call-control.ts'

@@ -1,3 +1,4 @@
+export { approvalSettings } from './approval-settings.ts'
 export { baseSettings } from './base-settings.ts'
 export type { Logger } from './logger.ts'
 export { createLogger, requestFields } from './logger.ts'

@@ -14,6 +14,8 @@ test('without settings it listens on loopback', () => {
     bundlesConfig: 'bundles.json',
     heartbeatMs: 30_000,
     mcpStreamMs: 0,
+    toolApproval: [],
+    approvalTimeoutMs: 3_600_000,
   })
 })
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Config } from '@mcp-host/service'
-import { setting, values } from '@mcp-host/service'
+import { approvalSettings, setting, values } from '@mcp-host/service'
 
 /** Settings of the gateways. */
 export const gatewaySettings = {
@@ -51,6 +51,7 @@ export const gatewaySettings = {
     describe:
       'How long the stream of one request at /mcp stays open before a client of 2025-11-25 has to come back for the rest, in milliseconds: less than what a proxy allows. 0: until its end.',
   }),
+  ...approvalSettings,
 }
 
 export type GatewayConfig = Config<typeof gatewaySettings>

@@ -1,3 +1,5 @@
+import type { Bus } from '@mcp-host/bus'
+import { approvalRule } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'
 import { capabilities } from './capabilities.ts'
@@ -7,6 +9,9 @@ import { buildApp } from './http/app.ts'
 import { followBundles } from './mcp/follow-bundles.ts'
 import { BusClients } from './mcp/bus-clients.ts'
 import { BusOwnLists } from './mcp/bus-own-lists.ts'
+import { Approvals } from './mcp/core/approvals.ts'
+import { RpcCode, RpcFault } from './mcp/core/rpc.ts'
+import { StateSeal } from './mcp/core/state-seal.ts'
 import { OwnMounts } from './mcp/core/own-mounts.ts'
 import { Mounts } from './mcp/mounts.ts'
 import type { Connection } from './socket/connection.ts'
@@ -38,6 +43,7 @@ export async function createGateway(
     mounts,
     clients,
     ownMounts: new OwnMounts(ownLists),
+    approvals: approvalsOf(bus, config),
     logger,
     events,
     draining: draining.signal,
@@ -84,4 +90,19 @@ export async function createGateway(
       bundles[Symbol.dispose]()
     },
   }
+}
+
+/** `undefined`: no tool needs it. */
+function approvalsOf(
+  bus: Pick<Bus, 'secret'>,
+  { toolApproval, approvalTimeoutMs: timeoutMs }: GatewayConfig,
+): Approvals | undefined {
+  if (toolApproval.length === 0) return undefined
+  const seal = new StateSeal(() =>
+    bus.secret('mcp-state').catch(() => {
+      const message = 'the user cannot be asked right now; try again'
+      throw new RpcFault(RpcCode.unavailable, message, { data: { retryable: true } })
+    }),
+  )
+  return new Approvals({ rule: approvalRule(toolApproval), seal, timeoutMs })
 }

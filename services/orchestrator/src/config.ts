@@ -1,6 +1,5 @@
 import type { Config } from '@mcp-host/service'
-import { setting, values } from '@mcp-host/service'
-import { APPROVAL_MARKS } from './turn/approval.ts'
+import { approvalSettings, setting, values } from '@mcp-host/service'
 
 /** Settings of the orchestrators. */
 export const orchestratorSettings = {
@@ -63,33 +62,13 @@ export const orchestratorSettings = {
     describe:
       'How many tools a model is offered. Where there are more, or their definitions take more than a quarter of the context, it is offered a search, and what it has found or called before.',
   }),
-  toolApproval: setting({
-    env: 'TOOL_APPROVAL',
-    schema: values.list.superRefine((rules, context) => {
-      const unknown = rules.filter((rule) => !isRule(rule))
-      if (unknown.length === 0) return
-      const message = `${unknown.join(', ')}: must be server.tool, with * for anything, or one of ${APPROVAL_MARKS.join(', ')}`
-      context.addIssue({ code: 'custom', message })
-    }),
-    default: '',
-    describe: `Tools that run only when the user allows the call, by commas: server.tool with * for anything, as filesystem.write_*, or by what the server says of them: ${APPROVAL_MARKS.join(', ')}.`,
-  }),
-  approvalTimeoutMs: setting({
-    env: 'APPROVAL_TIMEOUT_MS',
-    schema: values.integer(1_000, 2_592_000_000),
-    default: '3600000',
-    describe: 'How long such a call waits for the user, in milliseconds; then it is refused.',
-  }),
+  ...approvalSettings,
   sessionTtlDays: setting({
     env: 'SESSION_TTL_DAYS',
     schema: values.integer(0, 3_650),
     default: '30',
     describe: 'Sessions in which nothing happened for so many days are deleted; 0 keeps them.',
   }),
-}
-
-function isRule(rule: string): boolean {
-  return rule.startsWith('@') ? APPROVAL_MARKS.includes(rule) : /^[^.\s]+\..+$|^\*$/.test(rule)
 }
 
 export type OrchestratorConfig = Config<typeof orchestratorSettings>

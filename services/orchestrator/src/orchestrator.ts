@@ -1,4 +1,4 @@
-import { orchestratorControl } from '@mcp-host/contracts'
+import { approvalRule, orchestratorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { OrchestratorConfig } from './config.ts'
 import { catalogModel, catalogProviders, catalogTools } from './context/catalog-tools.ts'
@@ -10,7 +10,7 @@ import { startJanitor } from './sessions/janitor.ts'
 import { SessionRecorder } from './sessions/record-session.ts'
 import { serveSessions } from './sessions/serve-sessions.ts'
 import { TakeOver } from './takeover/take-over.ts'
-import { approvalRule } from './turn/approval.ts'
+import { warnOfUnmatched } from './turn/warn-of-unmatched.ts'
 import { HeardGenerations } from './turn/heard-generations.ts'
 import { SessionViews } from './turn/session-views.ts'
 import type { TurnDeps } from './turn/turn.ts'
@@ -28,6 +28,8 @@ export async function createOrchestrator(
   const tools = catalogTools(catalog, () => bus.sinceOutageMs())
   const views = stack.use(new SessionViews(bus))
   const recorder = stack.use(new SessionRecorder({ bus, logger }))
+  const needsApproval = approvalRule(config.toolApproval)
+  stack.use(warnOfUnmatched({ catalog, logger }, config.toolApproval))
   const deps: TurnDeps = {
     bus,
     logger,
@@ -39,9 +41,10 @@ export async function createOrchestrator(
     results: resultTexts(bus),
     systemPrompt: config.systemPrompt,
     limits: limitsOf(config),
-    needsApproval: approvalRule(config.toolApproval, (server, tool) =>
-      tools.annotationsOf(server, tool),
-    ),
+    needsApproval: ({ server, tool }) =>
+      server !== undefined &&
+      tool !== undefined &&
+      needsApproval(server, tool, () => tools.annotationsOf(server, tool)),
     note: (session, state) => recorder.note(session, state),
   }
   stack.use(await serveSessions({ bus, logger, views, providers: catalogProviders(catalog) }))

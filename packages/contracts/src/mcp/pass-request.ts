@@ -17,6 +17,8 @@ export const PassHead = z.object({
   isResumable: z.boolean().optional(),
   /** Whether the caller knows the output of the tool as `{ result: … }`, as older ones do where it is no object. */
   isOutputWrapped: z.boolean().optional(),
+  /** What the caller's user is asked first: only what they allow goes on to the server. */
+  confirm: z.string().optional(),
   /** The key of the body, where that is too large for a message; it is there until the answer. */
   stored: z.string().optional(),
 })

@@ -12,6 +12,7 @@ import type { GatewayConfig } from '../config.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
+import type { Approvals } from '../mcp/core/approvals.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from '../mcp/core/limits.ts'
@@ -57,6 +58,7 @@ const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
 export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passing'> {
   readonly clients: Clients
   readonly ownMounts: OwnMounts
+  readonly approvals?: Approvals | undefined
   readonly catalog: CatalogView
   readonly operations: OperationsDeps
   readonly models: () => ModelList
@@ -68,7 +70,7 @@ export async function buildApp(
   deps: AppDeps,
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
 ): Promise<FastifyInstance> {
-  const { logger, events, operations, onSocket, draining, clients, ownMounts } = deps
+  const { logger, events, operations, onSocket, draining, clients, ownMounts, approvals } = deps
   const upstream = new SharedUpstream(
     new BusUpstream(deps.bus, (server) => isConfigured(deps.catalog.entries.values(), server)),
   )
@@ -78,6 +80,7 @@ export async function buildApp(
       upstream,
       clients,
       ownMounts,
+      approvals,
       serverInfo,
       onAnswered: (method, isError, seconds) =>
         events.requestAnswered({ entrance: 'mcp', method, isError, seconds }),

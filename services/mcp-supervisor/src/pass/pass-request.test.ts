@@ -64,7 +64,7 @@ interface Eras {
   readonly client: McpClient
   readonly ask: NonNullable<PassRequestDeps['ask']>
   /** Of the head. */
-  readonly more: { readonly isOutputWrapped?: boolean }
+  readonly more: { readonly isOutputWrapped?: boolean; readonly confirm?: string }
 }
 
 const json = ({ body }: Answer): unknown =>
@@ -353,4 +353,28 @@ test.each<[string, object, boolean]>([
     type: 'result',
     ...(isSaid ? { hasLinks: true } : {}),
   })
+})
+
+test.each([
+  ['accept', true],
+  ['decline', false],
+  ['cancel', false],
+])('a call that needs an answer reaches its server after %s: %s', async (action, isRun) => {
+  const asked: unknown[] = []
+  const ask = async (...question: unknown[]): Promise<unknown> => {
+    asked.push(question)
+    expect(forwarded).toEqual([])
+    return { action }
+  }
+  const passed = await pass('tools/call', { name: 't' }, { ask, more: { confirm: 'May it?' } })
+  const requestedSchema = { type: 'object', properties: {} }
+  expect(asked).toEqual([['elicitation/create', { message: 'May it?', requestedSchema }]])
+  expect(forwarded).toHaveLength(isRun ? 1 : 0)
+  expect(json(passed)).toMatchObject(isRun ? { 'x-new': 1 } : { isError: true })
+})
+
+test('a call that needs an answer of a caller who cannot be asked does not run', async () => {
+  const passed = await pass('tools/call', { name: 't' }, { more: { confirm: 'May it?' } })
+  expect(passed.head).toEqual({ type: 'error', code: -32_601 })
+  expect(forwarded).toEqual([])
 })

@@ -7,7 +7,7 @@ import { brief } from '../brief.ts'
 import { MAX_INLINE_BYTES, MAX_RESULT_BYTES } from '../handlers/call-result.ts'
 import { encodeResult } from '../handlers/encode-result.ts'
 import type { Tell } from './client-questions.ts'
-import { ClientRefusal } from './client-questions.ts'
+import { ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
 import { isObject, metaFor, resultFor, withLegacyOutput } from './eras.ts'
 import type { RpcFailure } from './rpc-failure.ts'
@@ -17,6 +17,7 @@ import { toRpcFailure } from './rpc-failure.ts'
 /** A server that asks for input this often in one request does not come to an end. */
 const MAX_INPUT_ROUNDS = 10
 const INTERNAL_ERROR = -32_603
+const NOT_ALLOWED = 'The user has not allowed this call.'
 const PROGRESS = { type: 'notice', method: 'notifications/progress' } as const
 
 export interface PassRequestDeps {
@@ -92,6 +93,9 @@ async function run(
       ? (progressed: object) => tell(PROGRESS, JSON.stringify(progressed))
       : undefined,
   }
+  if (head.confirm !== undefined && !(await isAllowed(ask, head.confirm))) {
+    return { content: [{ type: 'text', text: NOT_ALLOWED }], isError: true }
+  }
   let result = await host.forward(server, method, params, options)
   if (head.era === 'legacy' && ask !== undefined) {
     for (let round = 0; isInputRequired(result); round++) {
@@ -109,6 +113,14 @@ async function run(
   const fitting = resultFor(method, result as object, eras)
   const isOlderCall = head.era === 'legacy' && method === 'tools/call'
   return isOlderCall ? withLegacyOutput(fitting, head.isOutputWrapped === true) : fitting
+}
+
+/** Asks the caller whether the call may run. Throws `ClientRefusal` when it cannot be asked. */
+async function isAllowed(ask: PassRequestDeps['ask'], message: string): Promise<boolean> {
+  if (ask === undefined) throw new ClientRefusal(refused('elicitation/create'))
+  const requestedSchema = { type: 'object', properties: {} }
+  const answer = await ask('elicitation/create', { message, requestedSchema })
+  return isObject(answer) && answer['action'] === 'accept'
 }
 
 function isInputRequired(result: unknown): result is Json {

@@ -2,6 +2,7 @@ import type { CancelSignal } from 'mcp-host/cancellation'
 import { Cancellation } from 'mcp-host/cancellation'
 import type { Incoming, McpHeaders, RpcNotification, RpcRequest } from './classify.ts'
 import { classify, idOf } from './classify.ts'
+import type { Approvals } from './approvals.ts'
 import type { Clients } from './clients.ts'
 import { clientOf } from './clients.ts'
 import type { LastEvent } from './event-id.ts'
@@ -53,6 +54,8 @@ export interface EndpointDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   readonly serverInfo: ServerInfo
+  /** Where tools run only when users allow it. */
+  readonly approvals?: Approvals | undefined
   /** Where clients have processes of their own, what those list. */
   readonly ownMounts?: OwnMounts
   /** Called once per answered request; batches count as none. */
@@ -330,7 +333,7 @@ export class McpEndpoint {
   ): Promise<Passed> {
     // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
     const mayLeave = era === 'modern' || exchange.message !== undefined
-    return passOn({ upstream: this.#deps.upstream, offer }, passage, {
+    const about = {
       method,
       era,
       traceparent: exchange.header('traceparent'),
@@ -338,7 +341,15 @@ export class McpEndpoint {
       signal: signal ?? (mayLeave ? exchange.signal : undefined),
       listener,
       isResumable,
-    })
+    }
+    const { upstream, approvals } = this.#deps
+    const isAsked = approvals !== undefined && method === 'tools/call'
+    if (!isAsked || !approvals.isNeeded(passage, offer)) {
+      return passOn({ upstream, offer }, passage, about)
+    }
+    return approvals.pass(passage, about, (allowed, confirm) =>
+      passOn({ upstream, offer }, allowed, { ...about, confirm }),
+    )
   }
 
   /** A notification of a client with a session. */

@@ -1,3 +1,4 @@
+import type { CatalogTool } from '@mcp-host/contracts'
 import type { ParameterHeader } from 'mcp-host/routing'
 import { parameterHeaders } from 'mcp-host/routing'
 import { dottedName } from './join-places.ts'
@@ -60,6 +61,7 @@ export class Offer {
   /** Pages as JSON: they are asked for far more often than they change. */
   readonly #pages = new Map<ListName | 'legacyTools', ListPages>()
   readonly #headers = new Map<string, readonly ParameterHeader[]>()
+  #annotations: ReadonlyMap<string, ReadonlyMap<string, unknown>> | undefined
   readonly #texts = new Map<ListName, string>()
   readonly #own: ReadonlySet<string>
   readonly #readOnly: ReadonlySet<string>
@@ -142,6 +144,18 @@ export class Offer {
   /** Whether clients of the older protocol see the output of a tool as `{ result: … }`. */
   isOutputWrapped(name: string): boolean {
     return this.#wrapped.has(name)
+  }
+
+  /** What a server says of one of its tools. */
+  annotationsOf(server: string, tool: string): CatalogTool['annotations'] {
+    this.#annotations ??= new Map(
+      this.offerings.map((each) => [
+        each.server,
+        new Map(each.tools.map(({ name, annotations }) => [name, annotations])),
+      ]),
+    )
+    const annotations = this.#annotations.get(server)?.get(tool)
+    return isObject(annotations) ? annotations : undefined
   }
 
   /** The headers in which calls of a tool repeat some of the arguments. */

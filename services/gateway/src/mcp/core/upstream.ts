@@ -46,6 +46,8 @@ export interface PassedRequest {
   readonly isReadOnly?: boolean | undefined
   /** Whether a caller of the older protocol knows the output of the tool as `{ result: … }`. */
   readonly isOutputWrapped?: boolean | undefined
+  /** What the caller is asked first: only what it allows goes on to the server. */
+  readonly confirm?: string | undefined
   /** The caller's trace, as W3C writes it. */
   readonly traceparent?: string | undefined
   /** Its abort ends the request at the server. */

@@ -1,6 +1,7 @@
 import { BusError, ErrorCode } from '@mcp-host/contracts'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import type { Place } from '../core/offer.ts'
 import type { RpcFault } from '../core/rpc.ts'
 import { isObject, RpcCode } from '../core/rpc.ts'
 
@@ -12,9 +13,11 @@ const RestFailure = z.object({
   field: z.string().optional().describe('What of the request is at fault, when that can be told.'),
   server: z.string().optional().describe('The MCP server, once one was asked.'),
   reason: z
-    .literal('unknown-outcome')
+    .enum(['unknown-outcome', 'approval-required'])
     .optional()
-    .describe('Whether the request took effect is not known: look before you send it again.'),
+    .describe(
+      '`unknown-outcome`: whether the request took effect is not known, so look before you send it again. `approval-required`: the tool runs only when a user allows it, who cannot be asked here.',
+    ),
   retryAfterMs: z
     .number()
     .optional()
@@ -33,10 +36,11 @@ export const RestErrorReply = z
   .object({ error: RestFailure.describe('What went wrong.') })
   .meta({ id: 'McpError', description: 'Why a request to MCP servers was not done.' })
 
-type Status = 400 | 404 | 413 | 502 | 503 | 504
+type Status = 400 | 403 | 404 | 413 | 502 | 503 | 504
 
 const CODES: Readonly<Record<Status, RestFailure['code']>> = {
   400: 'invalid',
+  403: 'denied',
   404: 'not-found',
   413: 'invalid',
   502: 'upstream',
@@ -106,6 +110,12 @@ export function failed({ method, server }: Asked, failure: RpcFailure): RestFaul
     return new RestFault(400, `arguments: ${message}`, { field: 'arguments', server, ...upstream })
   }
   return new RestFault(502, `the server "${server}" failed: ${message}`, { server, ...upstream })
+}
+
+/** A tool that runs only when a user allows it, who cannot be asked. */
+export function needsApproval({ server, name }: Place): RestFault {
+  const message = `name: the tool "${name}" of the server "${server}" runs only when a user allows it (TOOL_APPROVAL), and nobody can be asked here; call it in a chat, or at /mcp by a client with elicitation`
+  return new RestFault(403, message, { field: 'name', server, reason: 'approval-required' })
 }
 
 /** Arguments that a tool's schema does not have, in the words that a model would read. */

@@ -1,5 +1,5 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
-import { BusError, catalogKey } from '@mcp-host/contracts'
+import { approvalRule, BusError, catalogKey } from '@mcp-host/contracts'
 import { UnderWay } from '@mcp-host/service'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { fastify } from 'fastify'
@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { replyError } from '../../http/error-reply.ts'
 import { readBodies } from '../../http/read-bodies.ts'
 import { nothing } from '../core/__fixtures__/no-clients.ts'
+import { Approvals } from '../core/approvals.ts'
+import { StateSeal } from '../core/state-seal.ts'
 import { RpcCode, RpcFault } from '../core/rpc.ts'
 import type { Passed, PassedRequest } from '../core/upstream.ts'
 import { Mounts } from '../mounts.ts'
@@ -52,12 +54,14 @@ interface Asked {
 let asked: Asked[]
 let answer: (request: PassedRequest) => Promise<Passed> | Passed
 let passing: UnderWay
+let rules: string[]
 let entries: Map<string, CatalogEntry>
 let app: FastifyInstance
 beforeEach(() => {
   asked = []
   answer = () => result({ content: [], 'x-new': 1 })
   passing = new UnderWay()
+  rules = []
   entries = new Map(catalog.map((each) => [catalogKey(each), each]))
   const view = { entries, onChange: () => nothing }
   app = fastify()
@@ -67,6 +71,11 @@ beforeEach(() => {
     catalog: view,
     mounts: new Mounts(view),
     passing,
+    approvals: new Approvals({
+      rule: (...call) => approvalRule(rules)(...call),
+      seal: new StateSeal(async () => new Uint8Array(32)),
+      timeoutMs: 1_000,
+    }),
     models: () => ({ providers: [], default: { provider: 'demo', model: 'one' } }),
     upstream: {
       resume: () => Promise.reject(new Error('nothing is kept')),
@@ -101,6 +110,23 @@ async function post(path: string, payload?: object | string): Promise<LightMyReq
   const body = payload === undefined ? {} : { headers, payload }
   return app.inject({ method: 'POST', url: `/mcp/${path}`, ...body })
 }
+
+test('a tool that a user must allow is refused, as nobody can be asked', async () => {
+  rules = ['b.*']
+  const response = await post('tools/call', { name: 'b__add' })
+  expect([response.statusCode, response.json().error]).toEqual([
+    403,
+    {
+      code: 'denied',
+      reason: 'approval-required',
+      field: 'name',
+      server: 'b',
+      message: expect.stringMatching(/"add" of the server "b" runs only when a user allows it/),
+    },
+  ])
+  expect(asked).toEqual([])
+  expect((await post('resources/read', { uri: 'mcp://b/mem%3A%2F%2Fboth' })).statusCode).toBe(200)
+})
 
 describe('what is there', () => {
   test('is listed as MCP has it, without an envelope, also where no body is sent', async () => {

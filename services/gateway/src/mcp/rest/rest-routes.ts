@@ -6,6 +6,7 @@ import type { Api } from '../../http/api.ts'
 import { jsonAnswer } from '../../http/api.ts'
 import type { ListName } from '../core/offer.ts'
 import { passOn } from '../core/pass-on.ts'
+import type { Approvals } from '../core/approvals.ts'
 import { RpcFault } from '../core/rpc.ts'
 import type { Upstream } from '../core/upstream.ts'
 import { MAX_REQUEST_BYTES } from '../core/limits.ts'
@@ -13,7 +14,7 @@ import type { Mounts } from '../mounts.ts'
 import type { RestRequest } from './find-passage.ts'
 import { findPassage } from './find-passage.ts'
 import type { RpcFailure } from './rest-fault.ts'
-import { failed, refused, RestFault, unanswered } from './rest-fault.ts'
+import { failed, needsApproval, refused, RestFault, unanswered } from './rest-fault.ts'
 import {
   CallBody,
   ListBody,
@@ -31,6 +32,8 @@ export interface RestRoutesDeps {
   readonly mounts: Mounts
   readonly catalog: CatalogView
   readonly upstream: Upstream
+  /** Where tools run only when users allow it. */
+  readonly approvals?: Approvals | undefined
   /** Requests under way, to be waited for. */
   readonly passing: UnderWay
 }
@@ -132,7 +135,7 @@ function addLists(api: Api, { mounts }: RestRoutesDeps): void {
 
 /** Passes a request on to its server; what it answers goes back as it is. */
 async function pass(
-  { mounts, catalog, upstream, passing }: RestRoutesDeps,
+  { mounts, catalog, upstream, passing, approvals }: RestRoutesDeps,
   reply: FastifyReply,
   request: RestRequest,
   timeoutMs: number | undefined,
@@ -144,6 +147,9 @@ async function pass(
     const views = (): ReturnType<typeof viewServers> => viewServers(catalog.entries.values())
     const passage = findPassage(request, offer, views)
     const { server } = passage.place
+    if (method === 'tools/call' && approvals?.isNeeded(passage, offer) === true) {
+      throw needsApproval(passage.place)
+    }
     const { traceparent } = reply.request.headers
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
     const passed = await untilLeft(reply, { passing, timeoutMs }, (signal) =>

@@ -95,7 +95,7 @@ export const ReadResult = z
 
 const FAULTS = {
   400: 'Something in the request is not valid; `field` names it.',
-  403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`.',
+  403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`. With the `reason` `approval-required` the tool runs only when a user allows it; see `TOOL_APPROVAL`.',
   404: 'There is no such tool, prompt or resource.',
   413: 'The body is larger than 8 MB.',
   415: 'The body is not application/json.',

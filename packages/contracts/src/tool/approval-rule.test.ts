@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { ServerName } from '../ids.ts'
+import type { CatalogEntry, CatalogTool } from '../mcp-server/catalog-entry.ts'
+import { approvalRule, unmatchedPatterns } from './approval-rule.ts'
+
+const hints: Record<string, CatalogTool['annotations']> = {
+  'files.read': { readOnlyHint: true, openWorldHint: false },
+  'files.write': { destructiveHint: false, openWorldHint: false },
+  'files.delete': { destructiveHint: true },
+  'web.get': { readOnlyHint: true },
+}
+
+const needs = (rules: readonly string[], name: string): boolean => {
+  const [server = '', tool = ''] = name.split('.')
+  return approvalRule(rules)(server, tool, () => hints[name])
+}
+
+test.each([
+  ['files.delete', 'files.delete', true],
+  ['files.delete', 'files.deleted', false],
+  ['files.delete', 'my.files.delete', false],
+  ['files.*', 'files.read', true],
+  ['files.*', 'filesx.read', false],
+  ['*.delete', 'files.delete', true],
+  ['files.d*e', 'files.delete', true],
+  ['*', 'web.get', true],
+  ['files+.x', 'filess.x', false],
+  ['@writes', 'files.read', false],
+  ['@writes', 'files.write', true],
+  ['@writes', 'other.unmarked', true],
+  ['@destructive', 'files.write', false],
+  ['@destructive', 'files.delete', true],
+  ['@destructive', 'other.unmarked', true],
+  ['@destructive', 'web.get', false],
+  ['@open-world', 'web.get', true],
+  ['@open-world', 'files.read', false],
+])('the rule %s for %s: %s', (rule, name, expected) => {
+  expect(needs([rule], name)).toBe(expected)
+  expect(needs(['no.such', rule], name)).toBe(expected)
+})
+
+test('without rules nothing needs permission', () => {
+  expect(needs([], 'files.delete')).toBe(false)
+})
+
+const server = (name: string, ...tools: string[]): CatalogEntry => ({
+  kind: 'server',
+  server: ServerName.parse(name),
+  supervisor: 's',
+  state: tools.length === 0 ? 'starting' : 'ready',
+  tools: tools.map((tool) => ({ name: tool, inputSchema: {} })),
+})
+const supervisor = (...configured: string[]): CatalogEntry => ({
+  kind: 'supervisor',
+  id: 's',
+  startedAt: 0,
+  servers: {},
+  configured,
+})
+const ready = [server('files', 'read', 'delete_all'), server('web', 'get')]
+
+test.each<[string[], string[]]>([
+  [['files.delete_*', 'web.*', '*', '@writes'], []],
+  [
+    ['files.remove_*', 'fils.*', 'web.get'],
+    ['files.remove_*', 'fils.*'],
+  ],
+])('of the rules %j those that match no tool are %j', (rules, unmatched) => {
+  expect(unmatchedPatterns(rules, [supervisor('files', 'web'), ...ready])).toEqual(unmatched)
+})
+
+test.each<[string, boolean]>([
+  ['mail.*', false],
+  ['m*.send', false],
+  ['files.remove_*', true],
+])('while the server mail is not ready, %s counts as unmatched: %s', (rule, isUnmatched) => {
+  const present = supervisor('files', 'web', 'mail')
+  const expected = isUnmatched ? [rule] : []
+  expect(unmatchedPatterns([rule], [present, ...ready])).toEqual(expected)
+  expect(unmatchedPatterns([rule], [present, ...ready, server('mail')])).toEqual(expected)
+})
+
+test('while no supervisor is there nothing is said of any rule', () => {
+  expect(unmatchedPatterns(['fils.*'], ready)).toEqual([])
+})

@@ -1,0 +1,147 @@
+import type { ApprovalRule, CatalogTool } from '@mcp-host/contracts'
+import type { Offer } from './offer.ts'
+import type { Passage } from './passage.ts'
+import type { Params } from './rpc.ts'
+import { isObject, RpcCode, RpcFault } from './rpc.ts'
+import type { StateSeal } from './state-seal.ts'
+import { digest } from './state-seal.ts'
+import type { Passed, PassedRequest } from './upstream.ts'
+import type { Era } from './versions.ts'
+
+export interface ApprovalsOptions {
+  readonly rule: ApprovalRule
+  /** Of what clients of 2026-07-28 bring back. */
+  readonly seal: StateSeal
+  /** How long they may take. */
+  readonly timeoutMs: number
+}
+
+/** Who calls a tool, and how it can be asked. */
+export interface Caller extends Pick<PassedRequest, 'client' | 'listener'> {
+  readonly era: Era
+}
+
+/** Passes a call on; `confirm`: what a client of an older revision is asked on the way. */
+type Run = (passage: Passage, confirm?: string) => Promise<Passed>
+
+/** What a client is asked is known by this. */
+const QUESTION = 'approval'
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+/** More nobody reads. */
+const MAX_SHOWN_ARGUMENTS = 2_000
+
+const text = new TextDecoder()
+const bytes = new TextEncoder()
+
+/** Calls of tools that run only when the user allows them: the client is asked by elicitation. */
+export class Approvals {
+  readonly #options: ApprovalsOptions
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options
+  }
+
+  isNeeded({ place: { server, name } }: Passage, offer: Offer): boolean {
+    const annotations = (): CatalogTool['annotations'] => offer.annotationsOf(server, name)
+    return this.#options.rule(server, name, annotations)
+  }
+
+  /** Runs a call once the user has allowed it. Throws `RpcFault` where the caller cannot be asked. */
+  async pass(passage: Passage, { era, client, listener }: Caller, run: Run): Promise<Passed> {
+    if (era === 'modern') return this.#passModern(passage, run)
+    if (client === undefined || listener === undefined || !takesForms(client.capabilities)) {
+      throw new RpcFault(RpcCode.unavailable, refusal(passage, 'a session with elicitation'), {
+        data: about(passage),
+      })
+    }
+    return run(passage, questionOf(passage))
+  }
+
+  /** A client of 2026-07-28 is asked by a result, and comes back with the answer and what we have sealed. */
+  async #passModern(passage: Passage, run: Run): Promise<Passed> {
+    const { requestState, inputResponses, ...params } = passage.params
+    const subject = await digest([passage.place, params['arguments'] ?? {}])
+    const opened = (await this.#options.seal.open(requestState)) ?? {}
+    const isKnown = opened['subject'] === subject && Number(opened['until']) > Date.now()
+    if (isKnown && opened['isAllowed'] === true) {
+      const { inner } = opened
+      const state = inner === undefined ? {} : { requestState: inner }
+      return this.#run(
+        { ...passage, params: { ...params, ...state, inputResponses } },
+        subject,
+        run,
+      )
+    }
+    const response = isKnown && isObject(inputResponses) ? inputResponses[QUESTION] : undefined
+    const action = isObject(response) ? response['action'] : undefined
+    if (action === 'accept') return this.#run({ ...passage, params }, subject, run)
+    if (action !== undefined) return toResult(refusedByUser(passage))
+    return this.#ask(passage, subject)
+  }
+
+  async #ask(passage: Passage, subject: string): Promise<Passed> {
+    const { _meta: meta } = passage.params
+    const capabilities = isObject(meta) ? meta[CAPABILITIES] : undefined
+    if (!isObject(capabilities) || !takesForms(capabilities)) {
+      const requiredCapabilities = { elicitation: { form: {} } }
+      throw new RpcFault(RpcCode.missingCapability, refusal(passage, 'elicitation'), {
+        status: 400,
+        data: { ...about(passage), requiredCapabilities },
+      })
+    }
+    const params = { message: questionOf(passage), requestedSchema: NO_FIELDS }
+    return toResult({
+      resultType: 'input_required',
+      inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
+      requestState: await this.#seal({ subject }),
+    })
+  }
+
+  /** What the server itself asks for belongs to the call that was allowed. */
+  async #run(passage: Passage, subject: string, run: Run): Promise<Passed> {
+    const passed = await run(passage)
+    const result: unknown = passed.type === 'result' ? JSON.parse(text.decode(passed.json)) : {}
+    if (!isObject(result) || result['resultType'] !== 'input_required') return passed
+    const { requestState: inner } = result
+    const requestState = await this.#seal({ subject, isAllowed: true, inner })
+    return toResult({ ...result, requestState })
+  }
+
+  #seal(content: Params): Promise<string> {
+    const { seal, timeoutMs } = this.#options
+    return seal.seal({ ...content, until: Date.now() + timeoutMs })
+  }
+}
+
+const NO_FIELDS = { type: 'object', properties: {} }
+
+function takesForms({ elicitation }: Params): boolean {
+  if (!isObject(elicitation)) return false
+  // One that says nothing of modes knows forms alone.
+  return isObject(elicitation['form']) || !('url' in elicitation)
+}
+
+function questionOf({ place: { server, name }, params }: Passage): string {
+  const json = JSON.stringify(params['arguments'] ?? {})
+  const isWhole = json.length <= MAX_SHOWN_ARGUMENTS
+  return `May ${server}.${name} be called with ${isWhole ? json : `${json.slice(0, MAX_SHOWN_ARGUMENTS)}…`}?`
+}
+
+function refusal({ place: { server, name } }: Passage, needed: string): string {
+  return `the tool "${name}" of the server "${server}" runs only when the user allows it, and this client cannot ask: it needs ${needed}`
+}
+
+function about({ place: { server, name } }: Passage): object {
+  return { reason: 'approval-required', server, tool: name, retryable: false }
+}
+
+function refusedByUser({ place: { server, name } }: Passage): object {
+  const content = [
+    { type: 'text', text: `The user has not allowed the call of ${server}.${name}.` },
+  ]
+  return { resultType: 'complete', content, isError: true }
+}
+
+function toResult(result: object): Passed {
+  return { type: 'result', json: bytes.encode(JSON.stringify(result)) }
+}

@@ -1,0 +1,262 @@
+import { approvalRule } from '@mcp-host/contracts'
+import { beforeEach, expect, test } from 'vitest'
+import { noClients, nothing } from './__fixtures__/no-clients.ts'
+import { Approvals } from './approvals.ts'
+import { McpEndpoint } from './endpoint.ts'
+import { Offer } from './offer.ts'
+import type { Params } from './rpc.ts'
+import { newSession } from './session.ts'
+import { StateSeal } from './state-seal.ts'
+import type { PassedRequest } from './upstream.ts'
+
+const inputSchema = { type: 'object' }
+const offering = {
+  server: 'files',
+  tools: [
+    { name: 'delete', inputSchema, annotations: { destructiveHint: true } },
+    { name: 'read', inputSchema, annotations: { readOnlyHint: true } },
+    { name: 'named', inputSchema, annotations: { readOnlyHint: true } },
+  ],
+  prompts: [],
+  resources: [],
+  resourceTemplates: [],
+}
+const offer = new Offer([offering], ({ server, name }) => `${server}__${name}`)
+const KEY = 'io.modelcontextprotocol'
+const modern = (elicitation?: object) => ({
+  [`${KEY}/protocolVersion`]: '2026-07-28',
+  [`${KEY}/clientCapabilities`]: elicitation === undefined ? {} : { elicitation },
+})
+
+const text = new TextDecoder()
+const bytes = new TextEncoder()
+
+let passed: PassedRequest[]
+let answer: () => object
+/** Two gateways, which share nothing but the secret. */
+let gateways: McpEndpoint[]
+let timeoutMs: number
+beforeEach(() => {
+  passed = []
+  timeoutMs = 10_000
+  answer = () => ({ content: [] })
+  const secret = crypto.getRandomValues(new Uint8Array(32))
+  gateways = Array.from({ length: 2 }, () => {
+    return new McpEndpoint({
+      serverInfo: { name: 'us', version: '1' },
+      clients: noClients,
+      approvals: new Approvals({
+        rule: approvalRule(['@destructive', 'files.named']),
+        seal: new StateSeal(async () => secret),
+        get timeoutMs() {
+          return timeoutMs
+        },
+      }),
+      upstream: {
+        resume: () => Promise.reject(new Error('nothing is kept')),
+        answer: () => undefined,
+        tell: () => undefined,
+        watch: () => nothing,
+        listen: () => nothing,
+        onLog: () => nothing,
+        async pass(_, request) {
+          passed.push(request)
+          return { type: 'result', json: bytes.encode(JSON.stringify(answer())) }
+        },
+      },
+    })
+  })
+})
+
+async function send(message: unknown, session?: string, gateway = gateways[0]!) {
+  const { signal } = new AbortController()
+  const headers: Record<string, string | undefined> = {
+    'content-type': 'application/json',
+    'mcp-session-id': session,
+  }
+  const isModern = JSON.stringify(message).includes('2026-07-28')
+  const reply = await gateway.handle(
+    {
+      method: 'POST',
+      header: (name) => headers[name],
+      body: bytes.encode(JSON.stringify(message)),
+      ...(isModern ? { message } : {}),
+      signal,
+      closing: signal,
+    },
+    { offer, onChange: () => nothing },
+  )
+  if (!(reply.body instanceof Uint8Array)) throw new Error('it is a stream')
+  return { status: reply.status, ...JSON.parse(text.decode(reply.body)) }
+}
+
+const request = (params: object) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+const call = (params: object, gateway?: McpEndpoint) => send(request(params), undefined, gateway)
+const deletion = { name: 'files__delete', arguments: { path: '/a', deep: { x: 1, y: 2 } } }
+const asking = { ...deletion, _meta: modern({}) }
+const accepted = { inputResponses: { approval: { action: 'accept', content: {} } } }
+
+async function requestState(params: object = asking): Promise<unknown> {
+  return (await call(params)).result.requestState
+}
+
+test('a newer client is asked by a result, and its call runs when it comes back to any gateway', async () => {
+  const { result } = await call(asking)
+  expect(result).toEqual({
+    resultType: 'input_required',
+    inputRequests: {
+      approval: {
+        method: 'elicitation/create',
+        params: {
+          message: 'May files.delete be called with {"path":"/a","deep":{"x":1,"y":2}}?',
+          requestedSchema: { type: 'object', properties: {} },
+        },
+      },
+    },
+    requestState: expect.any(String),
+  })
+  expect(passed).toEqual([])
+  const { requestState: state } = result
+  // What comes again in another order is the same.
+  const again = { path: '/a', deep: { y: 2, x: 1 } }
+  const allowed = { ...asking, arguments: again, requestState: state, ...accepted }
+  expect((await call(allowed, gateways[1])).result).toEqual({ content: [] })
+  expect(passed.map(({ params }) => params)).toEqual([
+    { name: 'delete', arguments: again, _meta: asking._meta },
+  ])
+})
+
+test('what was allowed is what runs: with other arguments the client is asked again', async () => {
+  const state = await requestState()
+  const others = [
+    { ...asking, arguments: { path: '/b' } },
+    { ...asking, arguments: undefined },
+    { ...asking, name: 'files__named' },
+  ]
+  for (const other of others) {
+    const { result } = await call({ ...other, requestState: state, ...accepted })
+    expect(result).toMatchObject({ resultType: 'input_required' })
+  }
+  expect(passed).toEqual([])
+})
+
+test.each([
+  ['made up', async () => 'mcp-host-sealed.e30.00'],
+  ['of something else', async () => 'mcp-host.process.x'],
+  ['absent', async () => undefined],
+  ['changed', async (state: string) => `${state.slice(0, -2)}00`],
+  [
+    'sealed with another secret',
+    async () => {
+      const other = new StateSeal(async () => new Uint8Array(32))
+      return other.seal({ isAllowed: true, until: Date.now() + 10_000 })
+    },
+  ],
+])('a state that is %s allows nothing', async (_, make) => {
+  const state = await make(String(await requestState()))
+  const { result } = await call({ ...asking, requestState: state, ...accepted })
+  expect(result).toMatchObject({ resultType: 'input_required' })
+  expect(passed).toEqual([])
+})
+
+test('an answer that comes too late is asked for again', async () => {
+  timeoutMs = 0
+  const { result } = await call({ ...asking, requestState: await requestState(), ...accepted })
+  expect(result).toMatchObject({ resultType: 'input_required' })
+  expect(passed).toEqual([])
+})
+
+test.each(['decline', 'cancel'])(
+  'a call that the user answers by %s does not run',
+  async (action) => {
+    const inputResponses = { approval: { action } }
+    const { result } = await call({ ...asking, requestState: await requestState(), inputResponses })
+    expect(result).toMatchObject({ resultType: 'complete', isError: true })
+    expect(passed).toEqual([])
+  },
+)
+
+test('what the server asks for in an allowed call goes on without asking for it again', async () => {
+  answer = () => ({ resultType: 'input_required', inputRequests: { q: {} }, requestState: 'its' })
+  const first = await call({ ...asking, requestState: await requestState(), ...accepted })
+  expect(first.result).toMatchObject({ resultType: 'input_required', inputRequests: { q: {} } })
+  answer = () => ({ resultType: 'input_required', inputRequests: { r: {} } })
+  const inputResponses = { q: { action: 'accept' } }
+  const second = await call({ ...asking, ...first.result, inputResponses })
+  answer = () => ({ content: [] })
+  const third = await call({ ...asking, requestState: second.result.requestState })
+  expect(third.result).toEqual({ content: [] })
+  const states = passed.map(({ params }) => [params['requestState'], params['inputResponses']])
+  expect(states).toEqual([
+    [undefined, undefined],
+    ['its', inputResponses],
+    [undefined, undefined],
+  ])
+  // That of other arguments it is not.
+  const other = { ...asking, arguments: {}, requestState: first.result.requestState }
+  expect((await call(other)).result.inputRequests).toHaveProperty('approval')
+})
+
+test.each([[undefined], [{ url: {} }]])(
+  'a newer client with the elicitation %j is told what it lacks',
+  async (elicitation) => {
+    expect(await call({ ...deletion, _meta: modern(elicitation) })).toMatchObject({
+      status: 400,
+      error: {
+        code: -32_021,
+        data: {
+          reason: 'approval-required',
+          server: 'files',
+          tool: 'delete',
+          requiredCapabilities: { elicitation: { form: {} } },
+        },
+      },
+    })
+    expect(passed).toEqual([])
+  },
+)
+
+const data = { reason: 'approval-required', server: 'files', tool: 'delete', retryable: false }
+
+test('an older client with a session is asked on the way to the server', async () => {
+  const session = newSession({ elicitation: {} })
+  await send(request(deletion), session)
+  await send(request({ name: 'files__read' }), session)
+  expect(passed.map(({ confirm }) => confirm)).toEqual([
+    'May files.delete be called with {"path":"/a","deep":{"x":1,"y":2}}?',
+    undefined,
+  ])
+})
+
+test('an older client without elicitation, without a session, or in a batch is refused', async () => {
+  const refused = { status: 200, error: { code: -32_000, data } }
+  expect(await send(request(deletion), newSession({}))).toMatchObject(refused)
+  expect(await send(request(deletion))).toMatchObject(refused)
+  const batch = await send([request(deletion)], newSession({ elicitation: {} }))
+  expect(batch[0]).toMatchObject({ error: { code: -32_000, data } })
+  expect(passed).toEqual([])
+})
+
+test('other tools, and what is no call, are not asked about', async () => {
+  await call({ name: 'files__read', _meta: modern() })
+  expect(passed).toHaveLength(1)
+})
+
+test('many arguments are shown by their beginning', async () => {
+  const { result } = await call({ ...asking, arguments: { text: 'x'.repeat(10_000) } })
+  const { message } = (result.inputRequests.approval as { params: { message: string } }).params
+  expect(message.length).toBeLessThan(2_100)
+})
+
+test('a tool that a search has found is asked about, too', async () => {
+  const found = new Offer([offering], ({ name }) => name, { toolSearch: true })
+  const { signal } = new AbortController()
+  const message = request({ name: 'call_tool', arguments: { name: 'delete' }, _meta: modern() })
+  const exchange = { method: 'POST', header: () => undefined, body: new Uint8Array(), message }
+  const reply = await gateways[0]!.handle(
+    { ...exchange, signal, closing: signal },
+    { offer: found, onChange: () => nothing },
+  )
+  const { error } = JSON.parse(text.decode(reply.body as Uint8Array)) as { error: Params }
+  expect(error).toMatchObject({ code: -32_021 })
+})

@@ -1,0 +1,73 @@
+import { fromBase64Url, toBase64Url } from './base64-url.ts'
+import type { Params } from './rpc.ts'
+import { isObject } from './rpc.ts'
+
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+const PREFIX = 'mcp-host-sealed'
+const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
+const bytes = new TextEncoder()
+
+/** What clients keep for us and bring back: they can read it, but not make or change it. */
+export class StateSeal {
+  readonly #secret: () => Promise<Uint8Array>
+  #key: Promise<Key> | undefined
+
+  /** `secret`: the same at every gateway; read once, when it is needed first. */
+  constructor(secret: () => Promise<Uint8Array>) {
+    this.#secret = secret
+  }
+
+  async seal(content: Params): Promise<string> {
+    const text = `${PREFIX}.${toBase64Url(JSON.stringify(content))}`
+    const signature = await crypto.subtle.sign(ALGORITHM, await this.#readKey(), bytes.encode(text))
+    return `${text}.${toHex(signature)}`
+  }
+
+  /** `undefined`: it is none of ours. */
+  async open(sealed: unknown): Promise<Params | undefined> {
+    if (typeof sealed !== 'string') return undefined
+    const [prefix, encoded, signature, ...more] = sealed.split('.')
+    if (prefix !== PREFIX || encoded === undefined || signature === undefined) return undefined
+    const data = bytes.encode(`${prefix}.${encoded}`)
+    const key = await this.#readKey()
+    const isOurs =
+      more.length === 0 && (await crypto.subtle.verify(ALGORITHM, key, fromHex(signature), data))
+    if (!isOurs) return undefined
+    const content: unknown = JSON.parse(fromBase64Url(encoded))
+    return isObject(content) ? content : undefined
+  }
+
+  #readKey(): Promise<Key> {
+    this.#key ??= this.#importKey().catch((error: unknown) => {
+      this.#key = undefined
+      throw error
+    })
+    return this.#key
+  }
+
+  async #importKey(): Promise<Key> {
+    const secret = Uint8Array.from(await this.#secret())
+    return crypto.subtle.importKey('raw', secret, ALGORITHM, false, ['sign', 'verify'])
+  }
+}
+
+/** Names a value of JSON, whatever the order of its fields. */
+export async function digest(value: unknown): Promise<string> {
+  const sorted = JSON.stringify(value, (_, each: unknown) =>
+    isObject(each)
+      ? Object.fromEntries(
+          Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : each,
+  )
+  return toHex(await crypto.subtle.digest('SHA-256', bytes.encode(sorted)))
+}
+
+function toHex(buffer: ArrayBuffer): string {
+  return Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+}

@@ -1,0 +1,26 @@
+import type { CatalogView } from '@mcp-host/bus'
+import { unmatchedPatterns } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+
+export interface WarnOfUnmatchedDeps {
+  readonly catalog: CatalogView
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+/** Warns once of each approval rule that matches no tool, such as a mistyped one, until it is disposed. */
+export function warnOfUnmatched(
+  { catalog, logger }: WarnOfUnmatchedDeps,
+  rules: readonly string[],
+): Disposable {
+  const warned = new Set<string>()
+  const check = (): void => {
+    const open = rules.filter((rule) => !warned.has(rule))
+    for (const rule of unmatchedPatterns(open, Array.from(catalog.entries.values()))) {
+      warned.add(rule)
+      const fields = { component: 'approval', action: 'check', rule }
+      logger.warn(fields, `TOOL_APPROVAL: ${rule} matches no tool, so it protects nothing`)
+    }
+  }
+  check()
+  return catalog.onChange(check)
+}
