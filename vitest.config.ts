@@ -12,6 +12,15 @@ export default defineConfig({
     onUnhandledError: (error) =>
       !('code' in error && error.code === 'ERR_STREAM_WRITE_AFTER_END') ||
       error.stack?.includes('transport-node') !== true,
+    // Measured by `npm run coverage` alone. What runs in other processes does not count.
+    coverage: {
+      provider: 'v8',
+      include: ['packages/mcp-host/src/**/*.ts'],
+      exclude: ['**/*.test.ts'],
+      reporter: ['text-summary', 'html'],
+      reportsDirectory: '.data/coverage',
+      thresholds: { lines: 80 },
+    },
     projects: [
       {
         test: {

@@ -1,9 +1,12 @@
 // The programs of examples/ as a reader of the documents runs them.
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { LLMock } from '@copilotkit/aimock'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 
@@ -42,4 +45,26 @@ test('a copy of the weather example installs the libraries that it was tried wit
   for (const [name, version] of Object.entries(manifest.dependencies)) {
     expect(catalog.replaceAll('"', '')).toContain(`  ${name}: ${version}\n`)
   }
+})
+
+test('the agent example answers with what its tool said', { timeout: 30_000 }, async () => {
+  const model = new LLMock({ port: 0 })
+  await model.start()
+  onTestFinished(() => model.stop())
+  const call = {
+    id: 'call-1',
+    name: 'weather__get_forecast',
+    arguments: '{"city":"Oslo","days":1}',
+  }
+  // The first that fits counts, and the question stays in the conversation.
+  model.onToolResult('call-1', { content: 'Take a coat.' })
+  model.onMessage('What is the weather in Oslo?', { toolCalls: [call] })
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['examples/agent/agent.ts'],
+    { cwd: root, env: { ...process.env, LLM_BASE_URL: `${model.url}/v1`, LLM_API_KEY: 'none' } },
+  )
+  expect(stderr).toContain('→ weather__get_forecast {"city":"Oslo","days":1}')
+  expect(stdout).toBe('Take a coat.\n')
+  expect(JSON.stringify(model.getLastRequest()?.body)).toContain('°C')
 })

@@ -59,6 +59,11 @@ const commands = {
     target: ['tools/check.ts'],
     needsNatsServer: () => true,
   },
+  coverage: {
+    summary: 'measure how much of packages/mcp-host its tests run: 80 % of the lines at least',
+    target: ['tools/check.ts', '--coverage.enabled', '--project=unit', 'packages/mcp-host'],
+    needsNatsServer: () => true,
+  },
   generate: {
     summary: 'write the documents that are made from the code',
     target: ['tools/generate.ts'],
