@@ -62,7 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
       say('ready', `${running.url}   (after ${seconds} s)`)
       process.stdout.write(
-        `\nIn another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nCtrl-C stops everything.\n`,
+        `\nIn another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/your-own-tool.md\nCtrl-C stops everything.\n`,
       )
     }
     await aborted(stop)
