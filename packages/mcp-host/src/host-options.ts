@@ -1,6 +1,7 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client'
 
 import type { AskInput } from './config/ask-inputs.ts'
+import type { CircuitBreakerConfig } from './config/mcp-config.ts'
 import type { Environment } from './environment.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { MetricsRegistry } from './metrics/host-metrics.ts'
@@ -26,6 +27,12 @@ export interface MCPHostOptions {
    * fetch it; default 180,000. A server's own `startTimeoutMs` takes its place.
    */
   readonly installTimeoutMs?: number
+  /**
+   * How long all servers together may take to start, in milliseconds; default 60,000. Under
+   * `all-or-nothing` the start fails then; under `best-effort` it is over for the caller, and those
+   * that are missing go on starting. It begins anew when a server has fetched its program.
+   */
+  readonly startAllTimeoutMs?: number
   /** How often a failed start is tried again, after 1 s, 2 s, … at most 30 s; default 3. */
   readonly startRetries?: number
   /** How long a server may be silent about a request, in milliseconds; default 60,000. */
@@ -36,6 +43,8 @@ export interface MCPHostOptions {
   readonly stopGraceMs?: number
   /** Requests that one server has at a time; more wait, the urgent ones first; default 128. */
   readonly maxConcurrentCalls?: number
+  /** When calls of a server or tool are refused because too many failed. */
+  readonly circuitBreaker?: CircuitBreakerConfig
   /** Of prompts and resources; default 5 minutes and 1,000 entries, `false` for none. */
   readonly cache?: CacheOptions | false
   /** How the host introduces itself to servers. */
@@ -89,11 +98,13 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     startPolicy: 'all-or-nothing',
     startTimeoutMs: 30_000,
     installTimeoutMs: 180_000,
+    startAllTimeoutMs: 60_000,
     startRetries: 3,
     defaultToolTimeoutMs: 60_000,
     maxToolTimeoutMs: 600_000,
     stopGraceMs: 10_000,
     maxConcurrentCalls: 128,
+    circuitBreaker: {},
     strict: false,
     watch: false,
     clientInfo: CLIENT_INFO,
@@ -103,6 +114,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
 
 const LIMITS = [
   ['startTimeoutMs', 1],
+  ['startAllTimeoutMs', 1],
   ['installTimeoutMs', 1],
   ['startRetries', 0],
   ['defaultToolTimeoutMs', 1],

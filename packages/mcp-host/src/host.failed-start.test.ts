@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import { eventually } from '../test/eventually.ts'
 import { HostStage } from '../test/host-stage.ts'
@@ -136,5 +136,57 @@ describe('a server that a launcher starts', () => {
     const it = { ...(await writeNpx(stage.workspace)), startTimeoutMs: 200 }
     const started = stage.host.initialize({ servers: { it } })
     await expect(started).rejects.toThrow('was not ready within 200 ms')
+  })
+})
+
+describe('the limit for the start of all servers', () => {
+  const stopTime = (): void => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  }
+  const servers = ({ workspace }: HostStage): Record<string, StdioServerConfig> => ({
+    quick: workspace.fixture('named', 'a'),
+    silent: workspace.fixture('silent'),
+  })
+
+  test('ends a start of which some servers are not ready, and nothing is left running', async () => {
+    const stage = await HostStage.open({ startTimeoutMs: 100_000 })
+    stopTime()
+    const started = stage.host.initialize({ servers: servers(stage) })
+    const failed = expect(started).rejects.toMatchObject({
+      code: 'server-startup',
+      server: 'silent',
+      message: 'not all servers were ready within 60000 ms: "silent"',
+    })
+    await eventually(() => stage.find('quick').state === 'ready')
+    await vi.advanceTimersByTimeAsync(60_000)
+    await failed
+    expect(stage.workspace.processes()).toEqual([])
+  })
+
+  test('lets the caller of a start at best effort go on, and the rest of the servers as well', async () => {
+    const stage = await HostStage.open({
+      startTimeoutMs: 100_000,
+      startAllTimeoutMs: 5000,
+      startPolicy: 'best-effort',
+    })
+    stopTime()
+    const started = stage.host.initialize({ servers: servers(stage) })
+    await eventually(() => stage.find('quick').state === 'ready')
+    await vi.advanceTimersByTimeAsync(5000)
+    await started
+    expect(stage.find('silent').state).toBe('starting')
+    expect(await stage.say('quick.a')).toBe('a')
+  })
+
+  test('does not count the time in which a program is fetched', async () => {
+    const stage = await HostStage.open({ startAllTimeoutMs: 5000 })
+    stopTime()
+    const it = await writeNpx(stage.workspace)
+    const started = stage.host.initialize({ servers: { it } })
+    await eventually(() => stage.find('it').phase === 'installing')
+    await vi.advanceTimersByTimeAsync(20_000)
+    await stage.workspace.write('fetched', '')
+    await started
+    expect(stage.find('it').state).toBe('ready')
   })
 })

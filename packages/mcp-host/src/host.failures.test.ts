@@ -32,8 +32,8 @@ describe('the circuit breaker', () => {
     const call = stage.host.callTool('it.ill', {}, { requestId: 'r9' })
     await expect(call).rejects.toMatchObject({
       name: 'ServerUnavailableError',
-      message: 'it.ill failed too often; it is tried again in 30 s',
-      retryAfterMs: 30_000,
+      message: 'it.ill failed too often; it is tried again in 60 s',
+      retryAfterMs: 60_000,
       tool: 'ill',
       requestId: 'r9',
     })
@@ -44,23 +44,31 @@ describe('the circuit breaker', () => {
     })
 
     // The one that tries fails: it is refused for as long again.
-    await vi.advanceTimersByTimeAsync(30_000)
+    await vi.advanceTimersByTimeAsync(60_000)
     await fail(stage, 'ill', 1)
-    await expect(stage.host.callTool('it.ill')).rejects.toMatchObject({ retryAfterMs: 30_000 })
+    await expect(stage.host.callTool('it.ill')).rejects.toMatchObject({ retryAfterMs: 60_000 })
 
-    await vi.advanceTimersByTimeAsync(30_000)
+    await vi.advanceTimersByTimeAsync(60_000)
     await stage.host.callTool('it.cure').catch(() => undefined)
-    await vi.advanceTimersByTimeAsync(30_000)
+    await vi.advanceTimersByTimeAsync(60_000)
     expect(await stage.say('it.cure')).toBe('cured')
     expect(await stage.say('it.ill')).toBe('well')
     expect(await stage.say('it.ill')).toBe('well')
+  })
+
+  test('has the limits of its server, and those of the host for the rest', async () => {
+    const circuitBreaker = { failures: 2 }
+    const stage = await startCalls({ circuitBreaker }, { circuitBreaker: { openMs: 5000 } })
+    await fail(stage, 'ill', 2)
+    const refused = stage.host.callTool('it.ill')
+    await expect(refused).rejects.toThrow('it.ill failed too often; it is tried again in 5 s')
   })
 
   test('lets one call at a time try', async () => {
     const stage = await startCalls()
     stopTime()
     await timeOut(stage, 'mute', 5)
-    await vi.advanceTimersByTimeAsync(30_000)
+    await vi.advanceTimersByTimeAsync(60_000)
     const { outcome } = await hold(stage)
     await expect(stage.host.callTool('it.say')).rejects.toMatchObject({ retryAfterMs: 1000 })
     process.kill(stage.find('it').pid ?? 0, 'SIGUSR2')
@@ -75,7 +83,7 @@ describe('the circuit breaker', () => {
     await timeOut(stage, 'mute-too', 2)
     await expect(stage.host.callTool('it.say')).rejects.toBeInstanceOf(ServerUnavailableError)
     await expect(stage.host.getPrompt({ server: 'it', prompt: 'p' })).rejects.toMatchObject({
-      retryAfterMs: 30_000,
+      retryAfterMs: 60_000,
     })
   })
 
@@ -142,28 +150,40 @@ describe('a call whose server ends', () => {
   }
 
   test.each([
-    ['is made again when its tool only reads', 'die-reading', {}, 3],
-    ['is made again when its tool may be called twice', 'die-twice', {}, 3],
-    ['is made again when the caller says that it may be', 'die', { retry: { attempts: 2 } }, 2],
+    ['is made again when its tool only reads', 'die-reading', {}, 4],
+    ['is made again when its tool may be called twice', 'die-twice', {}, 4],
+    [
+      'is made again when the caller says that it may be',
+      'die',
+      { retry: { maxRetries: 1, isSafeToRepeat: true } },
+      2,
+    ],
     ['is not made again when its server says nothing of that', 'die', {}, 1],
+    ['is not made again for a number of retries alone', 'die', { retry: { maxRetries: 3 } }, 1],
     ['is not made again when the caller forbids it', 'die-reading', { retry: false }, 1],
-    ['is not made again when once is enough', 'die-reading', { retry: { attempts: 1 } }, 1],
+    ['is not made again when once is enough', 'die-reading', { retry: { maxRetries: 0 } }, 1],
+    [
+      'is not made again for an error that the caller does not list',
+      'die-reading',
+      { retry: { retryableErrorCodes: ['timeout', -32_603] } },
+      1,
+    ],
   ] as const)('%s', async (_title, tool, options, attempts) => {
-    const stage = await startCalls()
+    const stage = await startCalls({ restart: { policy: 'on-failure' } })
     stopTime()
     const call = stage.host.callTool({ server: 'it', tool }, {}, { ...options, requestId: 'r' })
     const expected = { code: 'server-unavailable', tool, requestId: 'r' }
     const failed = expect(call).rejects.toMatchObject(expected)
     for (let count = 1; count < attempts; count += 1) {
       await eventually(async () => (await deaths(stage)) === count)
-      await revive(stage, 200 * 2 ** (count - 1))
+      await revive(stage, 1000 * 2 ** (count - 1))
     }
     await failed
     expect(await deaths(stage)).toBe(attempts)
   })
 
   test('is not made again once it is aborted', async () => {
-    const stage = await startCalls()
+    const stage = await startCalls({ restart: { policy: 'on-failure' } })
     const abort = new AbortController()
     const options = { signal: abort.signal }
     const call = stage.host.callTool('it.die-reading', {}, options).catch((error: unknown) => error)
@@ -200,7 +220,8 @@ describe('a call whose server ends', () => {
   test('waits for a restart no longer than the server may be silent', async () => {
     const stage = await startCalls({ restart: { policy: 'on-failure' }, timeoutMs: 20 })
     stopTime()
-    const call = stage.host.callTool('it.die-once').catch((error: unknown) => error)
+    const options = { retry: { delayMs: 200 } }
+    const call = stage.host.callTool('it.die-once', {}, options).catch((error: unknown) => error)
     await eventually(() => stage.lines('will be restarted').length > 0)
     // Until it is tried again, but not until the server is started again.
     await vi.advanceTimersByTimeAsync(200)

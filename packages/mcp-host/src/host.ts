@@ -114,7 +114,7 @@ export class MCPHost implements AsyncDisposable {
         create: (name, config) => this.#create(name, config),
         onPlaced: (member) => this.#changed(member),
       },
-      { retireLimitMs: maxToolTimeoutMs },
+      { retireLimitMs: maxToolTimeoutMs, startLimitMs: this.#options.startAllTimeoutMs },
     )
   }
 

@@ -20,6 +20,7 @@ export { parseMcpConfig, type ParseOptions, type ReadOptions } from './config/pa
 export type { WrittenConfig, WrittenServer, WrittenServers } from './config/written-config.ts'
 export type {
   BalancePolicy,
+  CircuitBreakerConfig,
   CommonServerConfig,
   HealthCheckConfig,
   InstanceConfig,
@@ -69,6 +70,8 @@ export type {
   CallToolOptions,
   ForwardOptions,
   RequestOptions,
+  RetryableErrorCode,
+  RetryOptions,
 } from './requests/options.ts'
 export type {
   CausingCall,

@@ -88,6 +88,8 @@ export async function createSupervisor(
       guardian,
       metrics: toolMetrics,
       startPolicy: 'best-effort',
+      // Each host has one server, which has its own limit.
+      startAllTimeoutMs: Infinity,
       defaultToolTimeoutMs,
       installTimeoutMs,
       ...(capabilities === undefined ? {} : { clientCapabilities: capabilities }),

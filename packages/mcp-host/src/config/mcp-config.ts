@@ -74,6 +74,8 @@ export interface CommonServerConfig {
   readonly restart?: RestartConfig
   /** Pings at an interval; absent: health is learnt from use alone. */
   readonly healthCheck?: HealthCheckConfig
+  /** When calls are refused because too many failed; absent: the host's. */
+  readonly circuitBreaker?: CircuitBreakerConfig
   /** Which of its tools exist for callers; absent: all. */
   readonly tools?: ToolFilter
   /** How a call's arguments, and results, are checked by the tool's schemas; default `lenient`. */
@@ -114,6 +116,15 @@ export interface HealthCheckConfig {
   readonly intervalMs: number
   /** How long an answer may take, in milliseconds; default 5,000. */
   readonly timeoutMs?: number
+}
+
+export interface CircuitBreakerConfig {
+  /** So many failures within `windowMs` stop calls; default 5. */
+  readonly failures?: number
+  /** In milliseconds; default 60,000. */
+  readonly windowMs?: number
+  /** How long no call goes out before one may try, in milliseconds; default 60,000. */
+  readonly openMs?: number
 }
 
 /** Names of tools; `*` stands for any characters. What is denied is not there, whatever is allowed. */

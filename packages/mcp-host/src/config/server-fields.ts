@@ -133,6 +133,20 @@ export const settings = {
     'Pings the server at an interval; without it, health is learnt from use alone.',
     { intervalMs: 30_000, timeoutMs: 5000 },
   ),
+  circuitBreaker: explained(
+    z
+      .strictObject(
+        {
+          failures: count.exactOptional(),
+          windowMs: milliseconds.exactOptional(),
+          openMs: milliseconds.exactOptional(),
+        },
+        'must be an object',
+      )
+      .exactOptional(),
+    'After so many "failures" within "windowMs", calls are refused for "openMs"; then one may try.',
+    { failures: 5, windowMs: 60_000, openMs: 60_000 },
+  ),
   tools: explained(
     z
       .strictObject(

@@ -53,12 +53,12 @@ describe('a closed breaker', () => {
     expect(breaker.state).toBe('closed')
   })
 
-  test('has a limit of 5 failures in 60 s and a pause of 30 s unless told otherwise', () => {
+  test('has a limit of 5 failures in 60 s and a pause of 60 s unless told otherwise', () => {
     breaker = new CircuitBreaker({ now: () => now })
     fail(4)
     now += 59_999
     fail(1)
-    expect(breaker.enter()).toEqual({ kind: 'open', retryAfterMs: 30_000 })
+    expect(breaker.enter()).toEqual({ kind: 'open', retryAfterMs: 60_000 })
   })
 
   test('opens at once when it takes no failure', () => {

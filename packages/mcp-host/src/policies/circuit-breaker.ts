@@ -3,7 +3,7 @@ export interface CircuitBreakerOptions {
   readonly failures?: number | undefined
   /** In milliseconds; default 60,000. */
   readonly windowMs?: number | undefined
-  /** How long no call passes, in milliseconds; default 30,000. */
+  /** How long no call passes, in milliseconds; default 60,000. */
   readonly openMs?: number | undefined
   /** In milliseconds, never going back; default `performance.now`. */
   readonly now?: (() => number) | undefined
@@ -47,7 +47,7 @@ export class CircuitBreaker {
   constructor({
     failures = 5,
     windowMs = 60_000,
-    openMs = 30_000,
+    openMs = 60_000,
     now = () => performance.now(),
   }: CircuitBreakerOptions = {}) {
     this.#windowMs = windowMs

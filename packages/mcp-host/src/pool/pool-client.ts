@@ -9,8 +9,8 @@ import type {
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { isSafeToRepeat } from '../inventory/tool.ts'
 import type { Logger } from '../logger.ts'
-import { attemptsOf } from '../requests/attempts.ts'
 import type { CallToolOptions, ForwardOptions, RequestOptions } from '../requests/options.ts'
+import { mayRetry, retryPolicy } from '../requests/retry-policy.ts'
 import type { MemberClient } from '../server/member.ts'
 import type { ServerClient } from '../server/server-client.ts'
 import type { PoolInstance } from './pool-instance.ts'
@@ -98,20 +98,21 @@ export class PoolClient implements MemberClient {
   ): Promise<Result> {
     const pool = this.#pool
     const tried = new Set<PoolInstance>()
-    let begun = 0
+    let retries = 0
     let instance = pool.pick(tool, tried) ?? pool.next
     for (;;) {
       tried.add(instance)
-      const left = attemptsOf(options, isSafe(instance, tool)) - begun
+      const policy = retryPolicy(options, isSafe(instance, tool))
+      const left = policy.maxRetries - retries
       const isLast = !pool.hasOther(tried)
       // Another instance at once is better than the same one after a while.
-      const retry = isLast && left > 1 ? { attempts: left } : (false as const)
+      const retry = isLast && left > 0 ? { ...policy, maxRetries: left } : (false as const)
       try {
         return await ask(instance.client, { ...options, retry })
       } catch (error) {
-        if (!(error instanceof ServerUnavailableError)) throw error
-        if (error.isOutcomeUnknown) begun += 1
-        const mayGoOn = !error.isOutcomeUnknown || (left > 1 && !isLast)
+        const hasBegun = !(error instanceof ServerUnavailableError) || error.isOutcomeUnknown
+        if (hasBegun) retries += 1
+        const mayGoOn = !hasBegun || (left > 0 && !isLast && mayRetry(error, policy))
         const next = mayGoOn ? pool.pick(tool, tried) : undefined
         if (next === undefined) throw error
         const { requestId } = options

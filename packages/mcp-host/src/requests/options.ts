@@ -3,6 +3,25 @@ import type { Progress } from '@modelcontextprotocol/client'
 
 import type { CallPriority } from '../policies/call-queue.ts'
 
+/** A class of errors, or a JSON-RPC error code of the server. */
+export type RetryableErrorCode = 'server-unavailable' | 'timeout' | 'protocol' | number
+
+export interface RetryOptions {
+  /** Retries after the first attempt; default 3. */
+  readonly maxRetries?: number
+  /** The pause before the first retry, which doubles with each one, in milliseconds; default 1,000. */
+  readonly delayMs?: number
+  /** No pause is longer, in milliseconds; default 30,000. */
+  readonly maxDelayMs?: number
+  /** Which errors are tried again; default: `server-unavailable`. */
+  readonly retryableErrorCodes?: readonly RetryableErrorCode[]
+  /**
+   * Says that the request may take effect twice. Otherwise one that may have begun is repeated only
+   * where the server says the same of its tool.
+   */
+  readonly isSafeToRepeat?: boolean
+}
+
 export interface RequestOptions {
   /** Its abort cancels the request at the server; the request then throws the signal's reason. */
   readonly signal?: CancelSignal | undefined
@@ -20,12 +39,11 @@ export interface RequestOptions {
   /** Who goes first when the server has as many requests as it may have; default `normal`. */
   readonly priority?: CallPriority
   /**
-   * How often it may be tried in all when the server goes away. Default: 3 for what is safe to
-   * repeat, which of tools are those that their server calls read-only or idempotent, else 1.
-   * Giving it says that this request is safe to repeat. One that surely has not begun is tried once
-   * more in any case, except with `false`.
+   * How it is tried again when it fails. Default: 3 times for what is safe to repeat, which of tools
+   * are those that their server calls read-only or idempotent; once for anything else, if it surely
+   * has not begun and its server is back within 5 s. `false`: not at all.
    */
-  readonly retry?: { readonly attempts: number } | false
+  readonly retry?: RetryOptions | false
   /** Goes to the server in the request's `_meta`, for example a trace context. */
   readonly meta?: Readonly<Record<string, unknown>>
 }

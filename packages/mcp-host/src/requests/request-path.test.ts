@@ -8,6 +8,7 @@ import { CallMeter } from '../metrics/call-meter.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
+import type { RetryOptions } from './options.ts'
 import { type Live, type PathRequest, RequestPath } from './request-path.ts'
 
 interface Road {
@@ -29,6 +30,7 @@ interface RoadOptions {
   readonly isAway?: () => boolean
   /** Whether a restart is to be waited for, and leads to something. */
   readonly comesBack?: (limitMs: number) => Promise<boolean>
+  readonly mayComeBack?: () => boolean
   /** Gives the input that the server asks for. */
   readonly input?: () => unknown
 }
@@ -39,6 +41,7 @@ async function create(
 ): Promise<Road> {
   const { era = 'modern', limit = 10, maxWaiting = 10 } = options
   const { isAway = () => false, comesBack = async () => true, input = () => 'Ada' } = options
+  const { mayComeBack = () => true } = options
   const handshake = era === 'modern' ? MODERN : LEGACY
   const endpoint = new MemoryEndpoint({ ...handshake, 'tools/call': answer })
   const ended = new AbortController()
@@ -75,6 +78,7 @@ async function create(
         troubles.push(error)
         return false
       },
+      mayComeBack,
       comesBack,
       lastOutput: () => [],
     },
@@ -418,17 +422,19 @@ describe('a connection that ends meanwhile', () => {
     expect(read).toContain('whether the request took effect is not known')
   })
 
-  test('is tried three times where that is safe', async () => {
+  test('is tried four times where that is safe, after 1, 2 and 4 seconds', async () => {
     let isAway = false
     const options = { isAway: () => isAway }
     const { path, request, endpoint, meter } = await create(() => ({}), options)
     endpoint.send = () => Promise.reject(new Error('broken pipe'))
     const run = path.run({ ...request, isSafeToRepeat: true }, {}).catch((error) => error)
-    await vi.advanceTimersByTimeAsync(200)
+    await vi.advanceTimersByTimeAsync(1000)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(meter.snapshot()).toMatchObject({ error: 3, refused: 0 })
     isAway = true
-    await vi.advanceTimersByTimeAsync(400)
+    await vi.advanceTimersByTimeAsync(4000)
     expect(await run).toMatchObject({ message: 'it is away' })
-    expect(meter.snapshot()).toMatchObject({ error: 2, refused: 1 })
+    expect(meter.snapshot()).toMatchObject({ error: 3, refused: 1 })
   })
 
   test('is waited for as long as the server may be silent, before it is tried again', async () => {
@@ -443,7 +449,7 @@ describe('a connection that ends meanwhile', () => {
       },
     })
     const run = road.path.run({ ...road.request, isSafeToRepeat: true }, {})
-    await vi.advanceTimersByTimeAsync(200)
+    await vi.advanceTimersByTimeAsync(1000)
     expect(waits).toEqual([1000])
     isAway = false
     back.resolve(true)
@@ -483,9 +489,9 @@ describe('a connection that ends meanwhile', () => {
   })
 
   test('is not tried again while nothing brings the server back', async () => {
-    const road = await create(() => ({}), { isAway: () => true, comesBack: async () => false })
+    const road = await create(() => ({}), { isAway: () => true, mayComeBack: () => false })
     const run = road.path.run({ ...road.request, isSafeToRepeat: true }, {}).catch((error) => error)
-    await vi.advanceTimersByTimeAsync(200)
+    // At once: no pause leads to anything.
     expect(await run).toMatchObject({ message: 'it is away' })
     expect(road.meter.snapshot()).toMatchObject({ refused: 1 })
   })
@@ -501,7 +507,63 @@ describe('a connection that ends meanwhile', () => {
     })
     const options = { signal: abort.signal }
     const run = path.run({ ...request, isSafeToRepeat: true }, options).catch((error) => error)
-    await vi.advanceTimersByTimeAsync(200)
+    await vi.advanceTimersByTimeAsync(1000)
     expect(await run).toBe('enough')
+  })
+})
+
+describe('a request with retry options', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  /** How often it was begun, when all timers of so many milliseconds are over. */
+  async function attempts(
+    { answer, ...options }: RoadOptions & { readonly answer?: () => unknown },
+    retry: RetryOptions,
+    afterMs: number,
+    isSafeToRepeat = false,
+  ): Promise<number> {
+    const { path, request, meter } = await create(answer ?? (() => ({})), options)
+    const run = path.run({ ...request, isSafeToRepeat }, { retry, timeoutMs: 50 })
+    run.catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(afterMs)
+    const { error, refused, inFlight } = meter.snapshot()
+    return error + refused + inFlight
+  }
+  const away = { isAway: () => true }
+
+  test('is tried again as often as it says, with pauses that double up to a limit', async () => {
+    const retry = { maxRetries: 4, delayMs: 100, maxDelayMs: 200 }
+    expect(await attempts(away, retry, 49)).toBe(1)
+    expect(await attempts(away, retry, 100)).toBe(2)
+    expect(await attempts(away, retry, 100 + 3 * 200)).toBe(5)
+    expect(await attempts(away, retry, 10_000)).toBe(5)
+    expect(await attempts(away, { delayMs: 1 }, 10_000)).toBe(4)
+  })
+
+  test('is repeated after an error that it lists, if it may take effect twice', async () => {
+    const refuse = (): object => ({ error: { code: -32_000, message: 'busy' } })
+    const listed = { delayMs: 1, retryableErrorCodes: [-32_000] }
+    expect(await attempts({ answer: refuse }, listed, 1000, true)).toBe(4)
+    expect(await attempts({ answer: refuse }, { delayMs: 1 }, 1000, true)).toBe(1)
+    expect(await attempts({ answer: refuse }, listed, 1000)).toBe(1)
+    const declared = { ...listed, isSafeToRepeat: true }
+    expect(await attempts({ answer: refuse }, declared, 1000)).toBe(4)
+
+    const late = { delayMs: 1, retryableErrorCodes: ['timeout' as const] }
+    expect(await attempts({ answer: () => SILENCE }, late, 1000, true)).toBe(4)
+    expect(await attempts({ answer: () => SILENCE }, late, 1000)).toBe(1)
+  })
+
+  test('is refused with a number that is none', async () => {
+    const { path, request } = await create(() => ({}))
+    for (const name of ['maxRetries', 'delayMs', 'maxDelayMs']) {
+      const retry = { [name]: Number.NaN }
+      await expect(async () => path.run(request, { retry })).rejects.toThrow(`retry.${name} must`)
+    }
   })
 })

@@ -15,14 +15,11 @@ import type { CircuitBreaker } from '../policies/circuit-breaker.ts'
 import { pause } from '../policies/pause.ts'
 import { MAX_TIMER_MS, timeLimit } from '../policies/time-limit.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
-import { attemptsOf } from './attempts.ts'
 import type { RequestOptions } from './options.ts'
+import { mayRetry, type RetryPolicy, retryPolicy } from './retry-policy.ts'
 import type { CausingCall } from './server-request.ts'
 import { toRequestError } from './to-request-error.ts'
 
-/** How long a request that has not begun waits for its server to come back. */
-const UNBEGUN_PATIENCE_MS = 5_000
-const RETRY_BACKOFF = { firstMs: 200, maxMs: 5000 }
 /** A server that asks for input this often in one request does not come to an end. */
 const MAX_INPUT_ROUNDS = 10
 const INTERNAL_ERROR = -32_603
@@ -54,6 +51,8 @@ export interface RequestPathDeps {
    * is there again.
    */
   readonly onTrouble: (live: Live, error: RpcTimeout | RpcSendError) => Promise<boolean>
+  /** Whether the server is ready, or is being restarted. */
+  readonly mayComeBack: () => boolean
   /** Whether the server is ready, now or within `limitMs` because it is being restarted. */
   readonly comesBack: (limitMs: number, signal?: CancelSignal) => Promise<boolean>
   /** The last lines that the server's process wrote outside of the protocol. */
@@ -118,31 +117,40 @@ export class RequestPath {
 
   /** The result as received. Throws errors of ours, or the reason of the signal's abort. */
   run(request: PathRequest, options: RequestOptions): Promise<unknown> {
-    if (options.retry === false) return this.#once(request, options)
-    return this.#repeat(request, options, attemptsOf(options, request.isSafeToRepeat))
+    const policy = retryPolicy(options, request.isSafeToRepeat)
+    return policy.maxRetries > 0
+      ? this.#repeat(request, options, policy)
+      : this.#once(request, options)
   }
 
-  async #repeat(request: PathRequest, options: RequestOptions, attempts: number): Promise<unknown> {
+  async #repeat(
+    request: PathRequest,
+    options: RequestOptions,
+    policy: RetryPolicy,
+  ): Promise<unknown> {
     const { signal } = options
-    for (let attempt = 1; ; attempt += 1) {
+    for (let retries = 0; ; retries += 1) {
       try {
         return await this.#once(request, options)
       } catch (error) {
-        // An open circuit, which says when to come back, is not to be hammered on.
-        const isTransient =
-          error instanceof ServerUnavailableError && error.retryAfterMs === undefined
-        if (!isTransient) throw error
-        const isRepeated = attempt < attempts
-        // What surely has not begun is tried once more, whatever it does.
-        if (!isRepeated && (attempt > 1 || error.isOutcomeUnknown)) throw error
-        const { timeoutMs } = this.#limits(options)
-        const limitMs = isRepeated ? timeoutMs : Math.min(timeoutMs, UNBEGUN_PATIENCE_MS)
-        await pause(backoffMs(attempt - 1, RETRY_BACKOFF), signal)
-        const isBack = await this.#deps.comesBack(limitMs, signal)
+        if (retries >= policy.maxRetries || !mayRetry(error, policy)) throw error
+        const isBack = await this.#waitToRetry(retries, policy, options)
         signal?.throwIfAborted()
         if (!isBack) throw error
       }
     }
+  }
+
+  /** Pauses, and waits for a restart; `false`, at once, when the server is away for good. */
+  async #waitToRetry(
+    retries: number,
+    { delayMs, maxDelayMs, patienceMs }: RetryPolicy,
+    options: RequestOptions,
+  ): Promise<boolean> {
+    const { signal } = options
+    if (!this.#deps.mayComeBack()) return false
+    await pause(backoffMs(retries, { firstMs: delayMs, maxMs: maxDelayMs }), signal)
+    return this.#deps.comesBack(Math.min(this.#limits(options).timeoutMs, patienceMs), signal)
   }
 
   async #once(request: PathRequest, options: RequestOptions): Promise<unknown> {

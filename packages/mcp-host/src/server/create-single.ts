@@ -103,6 +103,7 @@ export function createSingle(
     {
       timeoutMs: config.timeoutMs ?? options.defaultToolTimeoutMs,
       maxTimeoutMs: config.maxTimeoutMs ?? options.maxToolTimeoutMs,
+      circuitBreaker: { ...options.circuitBreaker, ...config.circuitBreaker },
       maxConcurrentCalls: config.maxConcurrentCalls ?? options.maxConcurrentCalls,
     },
   )

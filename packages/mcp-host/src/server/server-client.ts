@@ -8,6 +8,7 @@ import type {
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
+import type { CircuitBreakerConfig } from '../config/mcp-config.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ToolExecutionError } from '../errors/tool-execution-error.ts'
 import { ValidationError } from '../errors/validation-error.ts'
@@ -38,6 +39,7 @@ export interface ServerClientOptions {
   readonly timeoutMs: number
   readonly maxTimeoutMs: number
   readonly maxConcurrentCalls: number
+  readonly circuitBreaker: CircuitBreakerConfig
 }
 
 /** As received: only what makes it a result is checked. */
@@ -54,7 +56,7 @@ export class ServerClient {
   readonly #deps: ServerClientDeps
   readonly #path: RequestPath
   readonly #queue: CallQueue
-  readonly #breaker = new CircuitBreaker({})
+  readonly #breaker: CircuitBreaker
   readonly #toolBreakers = new Map<string, CircuitBreaker>()
   readonly #options: ServerClientOptions
   readonly #check: CallCheck
@@ -64,6 +66,7 @@ export class ServerClient {
     this.#deps = deps
     this.#options = options
     this.#check = new CallCheck({ ...deps, server: server.name })
+    this.#breaker = new CircuitBreaker(options.circuitBreaker)
     this.#queue = new CallQueue({ limit: options.maxConcurrentCalls })
     this.#path = new RequestPath(
       {
@@ -71,6 +74,7 @@ export class ServerClient {
         queue: this.#queue,
         live: (request) => server.live(request),
         onTrouble: (live, error) => server.trouble(live as LiveServer, error),
+        mayComeBack: () => server.state === 'ready' || server.isComing,
         comesBack: (limitMs, signal) => server.comesBack(limitMs, signal),
         lastOutput: () => server.lastOutput,
         onDone,
@@ -286,7 +290,7 @@ export class ServerClient {
   #toolBreaker(tool: string): CircuitBreaker {
     let breaker = this.#toolBreakers.get(tool)
     if (breaker === undefined) {
-      breaker = new CircuitBreaker({})
+      breaker = new CircuitBreaker(this.#options.circuitBreaker)
       this.#toolBreakers.set(tool, breaker)
     }
     return breaker

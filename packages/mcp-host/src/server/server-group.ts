@@ -1,6 +1,7 @@
 import { diffConfig } from '../config/diff-config.ts'
 import type { McpConfig, ServerConfig } from '../config/mcp-config.ts'
-import { timeLimit } from '../policies/time-limit.ts'
+import { ServerStartupError } from '../errors/server-startup-error.ts'
+import { MAX_TIMER_MS, timeLimit } from '../policies/time-limit.ts'
 import type { Member, Single } from './member.ts'
 
 /**
@@ -26,6 +27,8 @@ export interface ServerGroupDeps {
 export interface ServerGroupOptions {
   /** How long the calls of a server that is replaced or removed may still take, in milliseconds. */
   readonly retireLimitMs: number
+  /** How long all servers together may take to start, in milliseconds. */
+  readonly startLimitMs: number
 }
 
 /** All servers of one configuration: started and stopped in the order of their dependencies. */
@@ -83,7 +86,27 @@ export class ServerGroup {
     }
     const starts = this.#startInOrder(this.#members)
     // Under `best-effort` a failure is logged by its server and stays visible in its state.
-    await (policy === 'best-effort' ? Promise.allSettled(starts) : Promise.all(starts))
+    const isBestEffort = policy === 'best-effort'
+    const started = isBestEffort ? Promise.allSettled(starts) : Promise.all(starts)
+    if ((await this.#isInTime(started, starts)) || isBestEffort) return
+    const missing = this.members.filter(({ server }) => server.state !== 'ready')
+    const names = missing.map(({ server }) => server.name)
+    const limit = `${this.#options.startLimitMs} ms`
+    const message = `not all servers were ready within ${limit}: "${names.join('", "')}"`
+    throw new ServerStartupError(message, { server: names[0] })
+  }
+
+  /** Whether all have started within the limit, which begins anew when one has fetched its program. */
+  async #isInTime(started: Promise<unknown>, starts: readonly Promise<void>[]): Promise<boolean> {
+    while (!(await settlesWithin(started, this.#options.startLimitMs))) {
+      const { members } = this
+      const fetching = starts.filter((_, index) => {
+        return members[index]?.server.snapshot().phase === 'installing'
+      })
+      if (fetching.length === 0) return false
+      await Promise.race([started, Promise.allSettled(fetching)])
+    }
+    return true
   }
 
   /**
@@ -204,5 +227,16 @@ export class ServerGroup {
       return started
     }
     return [...members.keys()].map(start)
+  }
+}
+
+/** `false` after `limitMs`. Throws what the promise throws. */
+async function settlesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), Math.min(limitMs, MAX_TIMER_MS))
+  try {
+    return await Promise.race([promise.then(() => true), late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -1,0 +1,61 @@
+import { ProtocolError } from '../errors/protocol-error.ts'
+import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
+import { TimeoutError } from '../errors/timeout-error.ts'
+import type { RequestOptions, RetryableErrorCode } from './options.ts'
+
+export interface RetryPolicy {
+  /** Retries after the first attempt. */
+  readonly maxRetries: number
+  readonly delayMs: number
+  readonly maxDelayMs: number
+  readonly retryableErrorCodes: readonly RetryableErrorCode[]
+  /** How long the server may take to come back, in milliseconds. */
+  readonly patienceMs: number
+  /** Whether the request may be repeated although it may have taken effect. */
+  readonly isSafeToRepeat: boolean
+}
+
+const DEFAULTS = {
+  maxRetries: 3,
+  delayMs: 1000,
+  maxDelayMs: 30_000,
+  retryableErrorCodes: ['server-unavailable'] as const,
+  patienceMs: Infinity,
+}
+const SAFE: RetryPolicy = { ...DEFAULTS, isSafeToRepeat: true }
+const NONE: RetryPolicy = { ...DEFAULTS, maxRetries: 0, isSafeToRepeat: false }
+/** For what may not be repeated: once more where it surely has not begun. */
+const ONCE_MORE: RetryPolicy = { ...NONE, maxRetries: 1, delayMs: 200, patienceMs: 5000 }
+
+/**
+ * How a request is tried again. `isDeclaredSafe`: its server, or its method, says that it may be
+ * repeated. Throws `RangeError` for a number that is none.
+ */
+export function retryPolicy(
+  { retry }: Pick<RequestOptions, 'retry'>,
+  isDeclaredSafe: boolean,
+): RetryPolicy {
+  if (retry === undefined) return isDeclaredSafe ? SAFE : ONCE_MORE
+  if (retry === false) return NONE
+  const { isSafeToRepeat = isDeclaredSafe, ...given } = retry
+  const policy = { ...DEFAULTS, ...given, isSafeToRepeat }
+  for (const name of ['maxRetries', 'delayMs', 'maxDelayMs'] as const) {
+    if (!(policy[name] >= 0)) throw new RangeError(`retry.${name} must be a number, at least 0`)
+  }
+  return policy
+}
+
+/** Whether a request that failed so may be made again, as far as the error goes. */
+export function mayRetry(error: unknown, policy: RetryPolicy): boolean {
+  if (!codesOf(error).some((code) => policy.retryableErrorCodes.includes(code))) return false
+  if (!(error instanceof ServerUnavailableError)) return policy.isSafeToRepeat
+  // An open circuit or a full queue says when to come back, and is not to be hammered on.
+  if (error.retryAfterMs !== undefined) return false
+  return policy.isSafeToRepeat || !error.isOutcomeUnknown
+}
+
+function codesOf(error: unknown): readonly RetryableErrorCode[] {
+  if (error instanceof ServerUnavailableError || error instanceof TimeoutError) return [error.code]
+  if (!(error instanceof ProtocolError)) return []
+  return [error.code, ...(error.rpcCode === undefined ? [] : [error.rpcCode])]
+}
