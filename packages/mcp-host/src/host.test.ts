@@ -160,7 +160,7 @@ describe('a started host', () => {
       return found.length >= 2 && found
     })
     expect(lines[0]).toEqual({
-      fields: { server: 'echo', action: 'stderr', stream: 'stderr' },
+      fields: { component: 'server', server: 'echo', action: 'stderr', stream: 'stderr' },
       message: 'echo is up',
     })
     expect(lines[1]?.message).toHaveLength(8192)

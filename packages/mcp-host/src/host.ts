@@ -19,6 +19,7 @@ import type { HostEvent } from './events/host-event.ts'
 import { LatestByKey } from './events/latest-by-key.ts'
 import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-options.ts'
 import type { HostTool } from './inventory/tool.ts'
+import { bindLogger } from './logger.ts'
 import type { HostMetrics } from './metrics/host-metrics.ts'
 import { Guardian } from './process/guardian.ts'
 import type {
@@ -99,7 +100,7 @@ export class MCPHost implements AsyncDisposable {
     this.#source = new ConfigSource(
       {
         env,
-        logger,
+        logger: bindLogger(logger, { component: 'config', action: 'load' }),
         askInput,
         onWarning: (warning) => this.#events.emit({ type: 'config-warning', warning }),
         onChange: watch ? (): void => void this.#reloadUnasked() : undefined,
@@ -107,7 +108,8 @@ export class MCPHost implements AsyncDisposable {
       { strict, ...(workspaceFolder === undefined ? {} : { workspaceFolder }) },
     )
     this.#events = new EventChannel({
-      onListenerError: (error) => logger.error({ err: error }, 'a listener failed'),
+      onListenerError: (error) =>
+        logger.error({ component: 'host', action: 'event', err: error }, 'a listener failed'),
     })
     this.#group = new ServerGroup(
       {
@@ -424,7 +426,8 @@ export class MCPHost implements AsyncDisposable {
     } catch (error) {
       // Anything else is the end of the host, which is told by itself.
       if (!(error instanceof ConfigurationError)) return
-      this.#options.logger.error({ err: error }, 'the changed configuration is faulty')
+      const fields = { component: 'host', action: 'reload', err: error }
+      this.#options.logger.error(fields, 'the changed configuration is faulty')
       this.#events.emit({ type: 'reload-failed', error })
     }
   }

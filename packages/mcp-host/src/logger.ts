@@ -1,5 +1,10 @@
-/** What the host needs of a logger; a pino logger is one. */
+/**
+ * What the host needs of a logger; a pino logger is one. Every line has the fields `component` and `action`, and
+ * where they are known `server`, `tool`, `requestId`, `sessionId` and `correlationId`.
+ */
 export interface Logger {
+  /** Gets heartbeats; without it they are dropped. */
+  trace?(fields: object, message: string): void
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -19,6 +24,7 @@ export const silentLogger: Logger = {
 /** A logger that puts `fields` into every line. */
 export function bindLogger(logger: Logger, fields: object): Logger {
   return {
+    trace: (more, message) => logger.trace?.({ ...fields, ...more }, message),
     debug: (more, message) => logger.debug({ ...fields, ...more }, message),
     info: (more, message) => logger.info({ ...fields, ...more }, message),
     warn: (more, message) => logger.warn({ ...fields, ...more }, message),

@@ -10,7 +10,7 @@ import { textOf } from './text-of.ts'
 import { Workspace } from './workspace.ts'
 
 export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error'
   readonly fields: Readonly<Record<string, unknown>>
   readonly message: string
 }
@@ -36,7 +36,13 @@ export class HostStage {
         void logged.push({ level, fields: { ...fields }, message })
     const host = new MCPHost({
       env: { PATH: process.env['PATH'] },
-      logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+      logger: {
+        trace: log('trace'),
+        debug: log('debug'),
+        info: log('info'),
+        warn: log('warn'),
+        error: log('error'),
+      },
       stopGraceMs: 500,
       startRetries: 0,
       ...options,

@@ -8,10 +8,12 @@ test('a log line names its request, the request that caused it and the trace', (
   expect(requestFields(parent)).toEqual({
     requestId: parent.requestId,
     traceId: traceId(parent),
+    correlationId: traceId(parent),
   })
   expect(requestFields(child)).toEqual({
     requestId: child.requestId,
     parentRequestId: parent.requestId,
     traceId: traceId(parent),
+    correlationId: traceId(parent),
   })
 })

@@ -17,7 +17,7 @@ export function createLogger(service: string, level: string): Logger {
   })
 }
 
-/** The fields that tie a log line to its request and its trace. */
+/** The fields that tie a log line to its request and its trace, which is what correlates requests. */
 export function requestFields(envelope: Envelope): Record<string, string> {
   return {
     requestId: envelope.requestId,
@@ -25,5 +25,6 @@ export function requestFields(envelope: Envelope): Record<string, string> {
       ? {}
       : { parentRequestId: envelope.parentRequestId }),
     traceId: traceId(envelope),
+    correlationId: traceId(envelope),
   }
 }

@@ -7,6 +7,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { ServerName, SessionId, ToolCallId, ToolFact } from '@mcp-host/contracts'
 import { BusError, callControl, newEnvelope, newSessionId, runTool } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
+import { createLogger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
@@ -59,11 +60,10 @@ async function remote(): Promise<object> {
 async function start(entry: object): Promise<void> {
   const mcpJsonPath = join(folder, 'mcp.json')
   await writeFile(mcpJsonPath, JSON.stringify({ servers: { [server]: entry } }))
-  const quiet = (): void => undefined
-  const logger = { info: quiet, warn: quiet, error: quiet, debug: quiet, trace: quiet }
+  const logger = createLogger('mcp-supervisor', 'silent')
   metrics = new Registry()
   const bus = await broker.connect()
-  // Of the logger it uses no more than this, and nothing of how services are watched.
+  // It uses nothing of how services are watched.
   const deps = { bus, logger, metrics } as unknown as ServiceDeps
   const times = { defaultToolTimeoutMs: 60_000, inputTimeoutMs: 60_000, installTimeoutMs: 30_000 }
   const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times }

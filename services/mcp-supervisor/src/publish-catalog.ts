@@ -28,6 +28,8 @@ export interface CatalogPublisherDeps {
   /** What is wrong with the configuration, if anything is. */
   readonly faults: () => string | undefined
   readonly warn: (error: unknown) => void
+  /** Told whenever this supervisor has said that it is present. */
+  readonly onTold?: () => void
 }
 
 /**
@@ -84,6 +86,7 @@ export class CatalogPublisher implements AsyncDisposable {
       },
       { ttlMs: PRESENCE_TTL_MS },
     )
+    this.#deps.onTold?.()
   }
 
   /** Removes what a dead supervisor has left. One that is alive after all puts it again. */

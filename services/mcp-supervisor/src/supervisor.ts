@@ -81,10 +81,10 @@ export async function createSupervisor(
   const toolMetrics = new MetricsRegistry()
   exposeToolMetrics(metrics, toolMetrics)
   const calls = new RunningCalls()
-  const makeHost = ({ callback, kinds, capabilities }: HostAnswers): MCPHost => {
+  const makeHost = ({ callback, kinds, capabilities, sessionId }: HostAnswers): MCPHost => {
     const host = new MCPHost({
       env,
-      logger,
+      logger: sessionId === undefined ? logger : logger.child({ sessionId }),
       guardian,
       metrics: toolMetrics,
       startPolicy: 'best-effort',
@@ -115,6 +115,8 @@ export async function createSupervisor(
       configured: () => Object.keys(mcpConfig.servers),
       faults: () => faults,
       warn,
+      onTold: () =>
+        logger.trace({ component: 'catalog', action: 'heartbeat' }, 'this supervisor is present'),
     }),
   )
   // Longer than the servers: also their last answers may be asked for.

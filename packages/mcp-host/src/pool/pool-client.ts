@@ -115,8 +115,10 @@ export class PoolClient implements MemberClient {
         const mayGoOn = !hasBegun || (left > 0 && !isLast && mayRetry(error, policy))
         const next = mayGoOn ? pool.pick(tool, tried) : undefined
         if (next === undefined) throw error
-        const { requestId } = options
-        this.#logger.debug({ err: error, tool, requestId }, 'the request goes to another instance')
+        const { requestId, sessionId, correlationId } = options
+        const request = { tool, requestId, sessionId, correlationId }
+        const fields = { action: 'failover', ...request, err: error }
+        this.#logger.debug(fields, 'the request goes to another instance')
         instance = next
       }
     }

@@ -34,6 +34,9 @@ export interface RequestOptions {
   readonly maxTimeoutMs?: number
   /** Goes with the errors and log lines of this request; `MCPHost.abort` knows it by this. */
   readonly requestId?: string
+  /** Go with the log lines of this request, to find it among those of other programs. */
+  readonly sessionId?: string
+  readonly correlationId?: string
   /** Told what the server reports on the way. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Who goes first when the server has as many requests as it may have; default `normal`. */

@@ -155,7 +155,7 @@ export class RequestPath {
 
   async #once(request: PathRequest, options: RequestOptions): Promise<unknown> {
     const { meter, breaker, toolBreaker, subject, tool } = request
-    const { requestId, signal } = options
+    const { requestId, sessionId, correlationId, signal } = options
     const startedAt = performance.now()
     meter.started()
     this.#underWay += 1
@@ -214,8 +214,17 @@ export class RequestPath {
       meter.ended(outcome, ms)
       this.#underWay -= 1
       if (this.#underWay === 0) this.#idle?.()
+      const durationMs = Math.round(ms * 10) / 10
       this.#deps.logger.debug(
-        { subject, requestId, outcome, durationMs: Math.round(ms * 10) / 10 },
+        {
+          action: request.method,
+          subject,
+          requestId,
+          sessionId,
+          correlationId,
+          outcome,
+          durationMs,
+        },
         'request ended',
       )
     }

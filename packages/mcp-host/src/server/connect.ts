@@ -42,7 +42,7 @@ export async function connect(
   const capabilities = deps.inbox.capabilities ?? clientCapabilities(answered, config.roots ?? [])
   const open = async (endpoint: Endpoint, way: Way): Promise<Connected> => {
     const onError = (error: Error): void => {
-      deps.logger.warn({ err: error }, 'protocol fault')
+      deps.logger.warn({ action: 'receive', err: error }, 'protocol fault')
       // Its stream would be opened again as another session, which knows nothing of what was agreed.
       if (error instanceof SseError) void endpoint.close()
     }

@@ -67,7 +67,10 @@ function createPool(deps: SingleDeps, shared: Shared): Member {
   )
   return {
     server: pool,
-    client: new PoolClient({ pool, logger: bindLogger(logger, { server: name }) }),
+    client: new PoolClient({
+      pool,
+      logger: bindLogger(logger, { component: 'request', server: name }),
+    }),
     cache,
     get instances() {
       return pool.instances.map(({ server }) => server)

@@ -43,6 +43,7 @@ export function createSingle(
   { options, guardian, metrics, callback, answered, emit, missing }: SingleDeps,
   { name, config, logger, cache, wanted, onListChanged, onListed, onChange }: SingleOptions,
 ): Single {
+  const requestLogger = bindLogger(logger, { component: 'request', server: name })
   const server = new Server(
     {
       guardian,
@@ -60,7 +61,7 @@ export function createSingle(
         },
         onLog: (message) => emit({ type: 'log', ...message }),
         onLogFailure: (error) => {
-          logger.error({ server: name, err: error }, 'the callback failed on a log message')
+          requestLogger.error({ action: 'log', err: error }, 'the callback failed on a log message')
         },
         onResourceUpdated: (uri) => {
           cache.forget('resource', uri)
@@ -89,10 +90,10 @@ export function createSingle(
   const client = new ServerClient(
     {
       server,
-      logger: bindLogger(logger, { server: name }),
+      logger: requestLogger,
       metrics,
       onRefused: (tool, reason) => {
-        logger.warn({ server: name, tool, reason }, 'a call was refused')
+        requestLogger.warn({ action: 'tools/call', tool, reason }, 'a call was refused')
         emit({ type: 'security', server: name, tool, reason })
       },
       onDone: (isWell, durationMs) => {

@@ -4,7 +4,7 @@ import { ArgumentValidator } from '../arguments/argument-validator.ts'
 import type { ServerConfig, ValidationMode } from '../config/mcp-config.ts'
 import type { Connection, EraChoice, ListenOptions } from '../connection/connection.ts'
 import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
-import type { Logger } from '../logger.ts'
+import { bindLogger, type Logger } from '../logger.ts'
 import type { Live } from '../requests/request-path.ts'
 import { ServerInbox, type ServerInboxDeps } from '../requests/server-inbox.ts'
 import type { CausingCall } from '../requests/server-request.ts'
@@ -91,7 +91,8 @@ export class LiveServer implements Live {
     }
     const { connection } = connected
     const lists = { filter: config.tools ?? {}, timeoutMs: listTimeoutMs }
-    const inventory = new Inventory(connection, { logger, onChange }, lists)
+    const listLogger = bindLogger(logger, { action: 'list' })
+    const inventory = new Inventory(connection, { logger: listLogger, onChange }, lists)
     live = new LiveServer(connected, inventory, inbox, mode)
     try {
       await inventory.load(signal)

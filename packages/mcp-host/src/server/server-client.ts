@@ -13,7 +13,7 @@ import { ProtocolError } from '../errors/protocol-error.ts'
 import { ToolExecutionError } from '../errors/tool-execution-error.ts'
 import { ValidationError } from '../errors/validation-error.ts'
 import { isSafeToRepeat } from '../inventory/tool.ts'
-import type { Logger } from '../logger.ts'
+import { bindLogger, type Logger } from '../logger.ts'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
@@ -65,7 +65,8 @@ export class ServerClient {
     const { server, logger, onDone } = deps
     this.#deps = deps
     this.#options = options
-    this.#check = new CallCheck({ ...deps, server: server.name })
+    const checkLogger = bindLogger(logger, { action: 'tools/call' })
+    this.#check = new CallCheck({ ...deps, logger: checkLogger, server: server.name })
     this.#breaker = new CircuitBreaker(options.circuitBreaker)
     this.#queue = new CallQueue({ limit: options.maxConcurrentCalls })
     this.#path = new RequestPath(

@@ -109,7 +109,7 @@ export class Server {
     this.config = config
     this.#deps = deps
     this.#options = options
-    this.#logger = bindLogger(deps.logger, { server: name })
+    this.#logger = bindLogger(deps.logger, { component: 'server', server: name })
     const isRemote = config.type !== 'stdio'
     this.#mask = maskSecrets(isRemote ? config.headers : config.env)
     this.#output = new ProcessOutput({ logger: this.#logger, mask: this.#mask })
@@ -118,7 +118,7 @@ export class Server {
     )
     this.notices = new Notices(
       {
-        logger: this.#logger,
+        logger: bindLogger(this.#logger, { action: 'listen' }),
         signal: this.#stopping.signal,
         onMissed: (live) => {
           for (const list of LIST_NAMES) deps.inbox.onListChanged(list)
@@ -265,7 +265,8 @@ export class Server {
         this.#error = error as ServerStartupError
         this.#deps.onChange()
         const delayMs = backoffMs(attempt, START_BACKOFF)
-        this.#logger.warn({ err: error, delayMs }, 'the start failed and is tried again')
+        const fields = { action: 'start', err: error, delayMs }
+        this.#logger.warn(fields, 'the start failed and is tried again')
         await pause(delayMs, signal)
       }
     }
@@ -381,11 +382,13 @@ export class Server {
     this.#isRestartPlanned = 'delayMs' in decision
     this.#wake()
     if ('giveUp' in decision) {
-      this.#logger.error({ err: error }, `server is unavailable and stays so: ${decision.giveUp}`)
+      const message = `server is unavailable and stays so: ${decision.giveUp}`
+      this.#logger.error({ action: 'give-up', err: error }, message)
       return
     }
     const { delayMs } = decision
-    this.#logger.error({ err: error, delayMs }, 'server is unavailable and will be restarted')
+    const fields = { action: 'restart', err: error, delayMs }
+    this.#logger.error(fields, 'server is unavailable and will be restarted')
     this.#restartTimer = setTimeout(() => {
       // Its failure is in the state and the log, and asks the policy again.
       this.#revive().catch(() => undefined)
@@ -417,6 +420,7 @@ export class Server {
     try {
       await live.connection.ping({ timeoutMs, signal: this.#stopping.signal })
       this.health.checked()
+      this.#logger.trace?.({ action: 'heartbeat' }, 'server answers')
     } catch (error) {
       // Whatever it answers, it lives.
       if (error instanceof RpcError || (statusOf(error) ?? SERVER_FAULT) < SERVER_FAULT) return
@@ -441,7 +445,8 @@ export class Server {
   #move(to: ServerState): void {
     this.#state = moveState(this.#state, to)
     this.#since = Date.now()
-    this.#logger.debug({ state: to, pid: this.#live?.connection.pid }, 'server state')
+    const fields = { action: 'state', state: to, pid: this.#live?.connection.pid }
+    this.#logger.info(fields, 'server state')
     this.#deps.onChange()
     // Whether a restart is planned is said after the move.
     if (to !== 'unavailable') this.#wake()

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import type { ResourceLimits } from '../config/mcp-config.ts'
-import type { Logger } from '../logger.ts'
+import { bindLogger, type Logger } from '../logger.ts'
 import { enforceLimits } from '../process/enforce-limits.ts'
 import type { Guardian } from '../process/guardian.ts'
 import {
@@ -103,7 +103,8 @@ export class StdioTransport implements Transport, Endpoint {
     const { limits } = this.#options
     if (limits !== undefined) {
       const onExceeded = (reason: string): void => void (this.#closeReason ??= reason)
-      enforceLimits(process, limits, { logger: this.#deps.logger, onExceeded })
+      const logger = bindLogger(this.#deps.logger, { action: 'limit' })
+      enforceLimits(process, limits, { logger, onExceeded })
     }
     // The exit of the program, which is handled below, tells the same and more.
     stdin.on('error', () => undefined)
@@ -158,10 +159,11 @@ export class StdioTransport implements Transport, Endpoint {
     const { pid } = process
     try {
       const exit = await stopProcess(process, { graceMs })
-      this.#deps.logger.debug({ pid, ...exit }, 'server process is gone')
+      this.#deps.logger.debug({ action: 'stop', pid, ...exit }, 'server process is gone')
     } catch (error) {
       // Nobody can do more about it; whoever closes goes on with the rest.
-      this.#deps.logger.error({ pid, err: error }, 'server process cannot be ended')
+      const fields = { action: 'stop', pid, err: error }
+      this.#deps.logger.error(fields, 'server process cannot be ended')
     }
   }
 

@@ -1,8 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { LogEntry, LogFact, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/contracts'
-import { newEnvelope } from '@mcp-host/contracts'
-import type { Logger } from '@mcp-host/service'
-import { UnderWay } from '@mcp-host/service'
+import { newEnvelope, traceId } from '@mcp-host/contracts'
+import { createLogger, UnderWay } from '@mcp-host/service'
 import { ServerUnavailableError } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
 import type { EndedCall } from '../events.ts'
@@ -71,7 +70,7 @@ beforeEach(() => {
     },
   } as unknown as RunToolDeps['host']
   const quiet = (): void => undefined
-  const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
+  const logger = createLogger('mcp-supervisor', 'silent')
   const events = {
     callStarted: quiet,
     callEnded: ({ outcome }: EndedCall) => void outcomes.push(outcome),
@@ -106,6 +105,18 @@ test('a call is started in the log, run, and its result recorded', async () => {
   ])
   expect(answers).toBe(false)
   expect(deps.running.count).toBe(0)
+})
+
+test('the log lines of a call can be found by its session and its trace', async () => {
+  let given: unknown
+  deps.host.callTool = async (_, __, options) => {
+    given = options
+    return { content: [] }
+  }
+  await run()
+  const { requestId } = envelope
+  const ids = { requestId, sessionId: request.session, correlationId: traceId(envelope) }
+  expect(given).toMatchObject(ids)
 })
 
 test('a call that the end of its server cut off is left open, one that ended before is not', async () => {

@@ -14,6 +14,7 @@ import {
   shardOf,
   toolOutcome,
   toolProgress,
+  traceId,
 } from '@mcp-host/contracts'
 import type { Logger, UnderWay } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
@@ -89,7 +90,7 @@ async function runAndRecord(
   events.callEnded(ended)
   if (cancelledAt !== undefined && outcome === 'cancelled')
     events.callCancelled(ended, performance.now() - cancelledAt)
-  logger.info(
+  logger.debug(
     {
       ...fields(server, served),
       action: 'end',
@@ -173,6 +174,8 @@ async function callTool(
     .callTool({ server, tool }, args, {
       signal: cancelled,
       requestId: envelope.requestId,
+      sessionId: session,
+      correlationId: traceId(envelope),
       onProgress: (report) => progress.push(report),
     })
     .finally(() => ended.abort())

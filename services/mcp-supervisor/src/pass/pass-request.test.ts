@@ -1,5 +1,5 @@
 import type { McpClient } from '@mcp-host/contracts'
-import { newEnvelope } from '@mcp-host/contracts'
+import { newEnvelope, traceId } from '@mcp-host/contracts'
 import type { ForwardOptions } from 'mcp-host'
 import { ProtocolError, ServerUnavailableError, TimeoutError, ValidationError } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
@@ -74,7 +74,10 @@ test('all that came goes on, and all of the result comes back', async () => {
   const params = { name: 't', arguments: { a: 1 }, more: [1] }
   const passed = await pass('tools/call', params)
   expect([passed.head, json(passed)]).toEqual([{ type: 'result' }, { content: [], 'x-new': 1 }])
-  expect(forwarded).toMatchObject([{ method: 'tools/call', params, options: { requestId: 'i' } }])
+  const ids = { correlationId: traceId(envelope) }
+  expect(forwarded).toMatchObject([
+    { method: 'tools/call', params, options: { requestId: 'i', ...ids } },
+  ])
 })
 
 const KEY = 'io.modelcontextprotocol'

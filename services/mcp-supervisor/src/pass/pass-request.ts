@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, PassHead, PassReply } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, traceId } from '@mcp-host/contracts'
 import type { MCPHost } from 'mcp-host'
 import { ValidationError } from 'mcp-host'
 import { brief } from '../brief.ts'
@@ -86,6 +86,8 @@ async function run(
   const wantsProgress = progress && isObject(params['_meta']) && 'progressToken' in params['_meta']
   const options = {
     requestId: head.id,
+    correlationId: traceId(envelope),
+    ...(client === undefined ? {} : { sessionId: client.id }),
     meta: metaFor(params, eras, envelope, client),
     // An older caller without a session cannot be asked: the server is answered here, as far as we can.
     allowInputRequired: head.era === 'modern' || ask !== undefined,

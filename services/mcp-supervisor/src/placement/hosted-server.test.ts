@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { LogFact, ServerName, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
-import type { Logger } from '@mcp-host/service'
+import { createLogger } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import type { MCPHost, ServerSnapshot } from 'mcp-host'
 import { expect, test } from 'vitest'
@@ -36,7 +36,7 @@ test('a call that is cancelled while its server starts ends at once, and never r
       hasCalled = true
     },
   } as unknown as MCPHost
-  const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
+  const logger = createLogger('mcp-supervisor', 'silent')
   const events = { callStarted: quiet, callEnded: quiet, callCancelled: quiet }
   const kept = new KeptRequests({ bus })
   const deps = { bus, logger, events, calls: new RunningCalls(), kept }

@@ -45,6 +45,8 @@ export interface HostAnswers {
   readonly kinds: readonly ServerRequestKind[]
   /** Of the client that answers; else all of the kinds can be asked for in every way. */
   readonly capabilities?: object
+  /** Whose process it is, for the log. */
+  readonly sessionId?: string
 }
 
 /** What this supervisor does about one configured server, from its start until it is disposed. */

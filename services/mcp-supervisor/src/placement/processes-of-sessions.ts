@@ -82,7 +82,8 @@ export class ProcessesOfSessions {
 
   #forSession(session: SessionId): HostedServer {
     const callback = this.#deps.callbackOf(session)
-    const host = this.#deps.makeHost({ callback, kinds: ['sampling', 'elicitation'] })
+    const kinds: ServerRequestKind[] = ['sampling', 'elicitation']
+    const host = this.#deps.makeHost({ callback, kinds, sessionId: session })
     return new HostedServer(this.#deps, host, { name: this.#name, config: this.#config })
   }
 
@@ -93,7 +94,8 @@ export class ProcessesOfSessions {
     const own = { process: name, hasSession, capabilities }
     const passed = new PassedRequests({ bus, server, inputTimeoutMs, ...own })
     const kinds: ServerRequestKind[] = [...ANSWERABLE.filter((each) => each in capabilities), 'log']
-    const host = this.#deps.makeHost({ callback: passed.callback, kinds, capabilities })
+    const answers = { callback: passed.callback, kinds, capabilities, sessionId: name }
+    const host = this.#deps.makeHost(answers)
     const ownLists = hasSession ? this.#listsOf(name) : undefined
     const about = { name: server, config: this.#config, passed, client: name, ownLists, onLeave }
     return new HostedServer(this.#deps, host, about)
