@@ -157,6 +157,18 @@ test('a server whose program is fetched first is called installing', () => {
   ])
 })
 
+test('faults of a changed llm.json are printed, and their end', () => {
+  const status = begin()
+  status.update([model])
+  printed()
+  status.update([{ ...model, faults: 'faulty settings:\n  llm.json: line 3' }])
+  status.update([model])
+  expect(printed()).toEqual([
+    'llm.json not taken over: faulty settings:\n  llm.json: line 3',
+    'llm.json read again, without faults',
+  ])
+})
+
 test('another default model is told', () => {
   const status = begin()
   status.update([model])

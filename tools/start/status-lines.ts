@@ -44,7 +44,8 @@ export class StatusLines {
   readonly #now: () => number
   readonly #servers = new Map<string, KnownServer>()
   #model: string | undefined
-  #mcpFaults: string | undefined
+  /** What is wrong with each file that was changed. */
+  readonly #faults = new Map<string, string | undefined>()
   #isComplete = false
 
   constructor({ say, configured, now }: StatusLinesOptions) {
@@ -83,7 +84,12 @@ export class StatusLines {
       } else this.#checkPatience(name, known)
     }
     for (const entry of all) if (entry.kind === 'model') this.#answers(entry)
-    this.#checkFaults(all)
+    const [supervisor] = all.flatMap((entry) =>
+      entry.kind === 'supervisor' && entry.faults !== undefined ? entry.faults : [],
+    )
+    this.#checkFaults('mcp.json', supervisor)
+    const worker = all.find((entry) => entry.kind === 'model')
+    if (worker !== undefined) this.#checkFaults('llm.json', worker.faults)
   }
 
   #server({ server, state, error, entry, tools }: ServerView): void {
@@ -145,14 +151,13 @@ export class StatusLines {
     this.#model = line
   }
 
-  #checkFaults(all: readonly CatalogEntry[]): void {
-    const [faults] = all.flatMap((entry) =>
-      entry.kind === 'supervisor' && entry.faults !== undefined ? entry.faults : [],
+  #checkFaults(file: string, faults: string | undefined): void {
+    if (faults === this.#faults.get(file)) return
+    this.#faults.set(file, faults)
+    this.#say(
+      file,
+      faults === undefined ? 'read again, without faults' : `not taken over: ${faults}`,
     )
-    if (faults === this.#mcpFaults) return
-    this.#mcpFaults = faults
-    const line = faults === undefined ? 'read again, without faults' : `not taken over: ${faults}`
-    this.#say('mcp.json', line)
   }
 
   #seconds(since: number): string {

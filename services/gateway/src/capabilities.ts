@@ -20,7 +20,7 @@ export interface Capabilities {
 }
 
 export interface ModelList {
-  readonly default?: Omit<ModelEntry, 'kind'>
+  readonly default?: Omit<ModelEntry, 'kind' | 'faults'>
   readonly providers: Omit<ProviderEntry, 'kind'>[]
 }
 
@@ -34,7 +34,8 @@ export function capabilities({ entries }: CatalogView): Capabilities {
   return {
     welcome: () => welcome(Array.from(entries.values())),
     models() {
-      const { kind: _, ...answering } = model() ?? {}
+      // Faults of settings are for those who run the host.
+      const { kind: _, faults: _faults, ...answering } = model() ?? {}
       const providers = Array.from(entries.values()).flatMap((entry) => {
         if (entry.kind !== 'provider') return []
         const { kind: _kind, ...provider } = entry

@@ -1,8 +1,10 @@
 // A worker on a real broker, in front of a stand-in for Gemini over real HTTP.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text as bodyOf } from 'node:stream/consumers'
 import type { Bus } from '@mcp-host/bus'
 import type {
@@ -24,7 +26,7 @@ import {
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import { loadConfig } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
-import { eventually, startBroker } from '@mcp-host/testkit'
+import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { workerSettings } from './config.ts'
@@ -335,6 +337,21 @@ test.each([
   await startWorker(env)
   const { entries } = await orchestrator.catalog.watch()
   expect(entries.get('model.default')).toMatchObject(entry)
+})
+
+test('the catalog shows what is wrong with a changed llm.json, until it is corrected', async () => {
+  const folder = stack.use(await testFolder())
+  const path = join(folder.path, 'llm.json')
+  await writeFile(path, '{}')
+  await startWorker({ LLM_CONFIG: path })
+  const { entries } = await orchestrator.catalog.watch()
+  const shown = (): unknown => entries.get('model.default')
+  await writeFile(path, '{ "defualt": "gemini" }')
+  await eventually(() => JSON.stringify(shown()).includes('defualt'))
+  expect(shown()).toMatchObject({ provider: 'gemini', faults: expect.stringContaining(path) })
+  await writeFile(path, '{ "default": "demo" }')
+  await eventually(() => JSON.stringify(shown()).includes('demo-1'))
+  expect(shown()).not.toHaveProperty('faults')
 })
 
 test('a message may name the model that is to answer it', async () => {

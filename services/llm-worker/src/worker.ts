@@ -1,5 +1,6 @@
 import { sample } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
+import { ConfigError } from '@mcp-host/service'
 import { Budgets } from './budget/budgets.ts'
 import type { WorkerConfig } from './config.ts'
 import { workerEvents } from './events.ts'
@@ -22,6 +23,8 @@ export async function createWorker(
 ): Promise<Service> {
   const onFailure = (err: unknown): void =>
     logger.error({ component: 'models', action: 'reload', err }, 'who may answer stays as it was')
+  /** Of the settings as they were read last. */
+  let faults: string | undefined
   const models = await LiveModels.read({
     config,
     budgets: new Budgets(bus),
@@ -29,10 +32,16 @@ export async function createWorker(
     env,
     onChange() {
       logger.info({ component: 'models', action: 'reload' }, 'who may answer was read again')
+      faults = undefined
       publish().catch(onFailure)
       list()
     },
-    onFailure,
+    onFailure(err) {
+      onFailure(err)
+      if (!(err instanceof ConfigError)) return
+      faults = err.message
+      publish().catch(onFailure)
+    },
   })
   const publish = async (): Promise<void> => {
     const { provider, model, contextWindow, notice } = models.get()
@@ -42,6 +51,7 @@ export async function createWorker(
       model,
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(notice === undefined ? {} : { notice }),
+      ...(faults === undefined ? {} : { faults }),
     })
   }
   const listOnce = async (): Promise<void> => {

@@ -157,6 +157,8 @@ export const ModelEntry = z.object({
   contextWindow: z.number().int().positive().optional(),
   /** Something the user should know about it, such as that it is only a demonstration. */
   notice: z.string().optional(),
+  /** What is wrong with the changed settings of the models; the worker goes on with the ones before. */
+  faults: z.string().optional(),
 })
 export type ModelEntry = z.infer<typeof ModelEntry>
 
