@@ -219,15 +219,23 @@ describe('npm start', () => {
   test('is ready without a server that hangs, says what changes, and ends quietly without a reader', async () => {
     const folder = join(env['DATA_DIR'] ?? '', '..')
     const mcpJson = join(folder, 'mcp.json')
-    const hangs = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] }
+    const seen = join(folder, 'seen.json')
+    const program = `require('node:fs').writeFileSync(process.argv[1], JSON.stringify(process.env)); setInterval(() => {}, 1e6)`
+    const hangs = { command: process.execPath, args: ['-e', program, seen] }
     const tools = [{ name: 'echo', inputSchema: { type: 'object' } }]
     const works = toolServer(tools, join(folder, 'journal.jsonl'))
     const configure = (servers: object): Promise<void> =>
       writeFile(mcpJson, JSON.stringify({ servers }, undefined, 2))
     await configure({ hangs })
-    const host = await start({ MCP_JSON_PATH: mcpJson })
+    const network = { HTTPS_PROXY: 'http://127.0.0.1:9', npm_config_cafile: '/ca.pem' }
+    const secret = { npm_config__authToken: 'secret-token' }
+    const host = await start({ MCP_JSON_PATH: mcpJson, ...network, ...secret })
     await host.says('Ctrl-C stops everything')
     expect(host.output()).toMatch(/server hangs +still starting after 2\.\d s/)
+    // What npx and the like need to fetch a program arrives at the servers.
+    const given: unknown = JSON.parse(await readFile(seen, 'utf8'))
+    expect(given).toMatchObject(network)
+    expect(given).not.toHaveProperty('npm_config__authToken')
     await configure({ hangs, works })
     await host.says('added: 1 tool')
     for (const pid of await family(host.process.pid)) {

@@ -45,6 +45,20 @@ test('of a server with instances it says how many are ready, and of the others w
   expect(lines.at(-1)).toBe('a, instance 2: it ended')
 })
 
+test('the last output of a server stands below the reason why it is unavailable', () => {
+  const output = ['no key', 'bye']
+  const text = formatTable([
+    runs('a', 's1', { state: 'unavailable', error: 'it ended', output }),
+    present('s1'),
+  ])
+  expect(text).toMatch(/\n\na: it ended\n {2}\| no key\n {2}\| bye$/)
+})
+
+test('a server whose program is being fetched is installing', () => {
+  const starting = runs('a', 's1', { state: 'starting', phase: 'installing' })
+  expect(formatTable([starting, present('s1')])).toMatch(/^a +installing +stdio/m)
+})
+
 test('columns stand below their heads, whatever they hold', () => {
   const lines = formatTable([
     runs('a-server-with-a-long-name', 's1'),

@@ -62,11 +62,9 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
       ? [`${entry.id} goes on with the configuration before:\n${entry.faults}`]
       : [],
   )
-  const errors = rows.flatMap(({ name, error, instances = [] }) => [
-    ...(error === undefined ? [] : [`${name}: ${error}`]),
-    ...instances.flatMap((instance, index) =>
-      instance.error === undefined ? [] : [`${name}, instance ${index + 1}: ${instance.error}`],
-    ),
+  const errors = rows.flatMap(({ name, instances = [], ...row }) => [
+    ...why(name, row),
+    ...instances.flatMap((instance, index) => why(`${name}, instance ${index + 1}`, instance)),
   ])
   const cells = [HEAD, ...rows.map(toCells)]
   const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
@@ -81,11 +79,20 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
   return plain([...body, ...(below.size === 0 ? [] : ['', ...below])].join('\n'))
 }
 
+/** Why it is not ready, and what its process wrote last on lines of their own. */
+function why(
+  name: string,
+  { error, output = [] }: Pick<ServerEntry, 'error' | 'output'>,
+): string[] {
+  if (error === undefined) return []
+  return [[`${name}: ${error}`, ...output.map((line) => `  | ${line}`)].join('\n')]
+}
+
 function toCells(row: ServerRow): string[] {
   const process = row.sessions === undefined ? ofInstances(row) : `${row.sessions} sessions`
   return [
     row.name,
-    row.state,
+    row.phase ?? row.state,
     [row.type, row.era].filter((part) => part !== undefined).join(' '),
     row.supervisor,
     String(process ?? '-'),
