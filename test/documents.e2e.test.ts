@@ -1,6 +1,7 @@
 // The commands of the documents, as a reader would run them one after another beside one running host.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { globSync, readFileSync } from 'node:fs'
 import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,6 +12,7 @@ import type { DocumentedCommand } from './documented-commands.ts'
 import { blocksOf, commandsOf } from './documented-commands.ts'
 
 const root = join(import.meta.dirname, '..')
+const guide = 'docs/your-own-tool.md'
 
 /** Commands that cannot run here. */
 const skipped: readonly (readonly [RegExp, string])[] = [
@@ -92,38 +94,33 @@ function settled(output: string): string {
     .trim()
 }
 
-async function checkDocument(path: string, skip = 0): Promise<void> {
-  const commands = commandsOf(await readFile(join(root, path), 'utf8'))
-    .slice(skip)
-    .filter(({ text: command }) => skipped.every(([pattern]) => !pattern.test(command)))
+/** Runs what can be run of a document's commands and compares their output with what it shows. */
+async function check(commands: readonly DocumentedCommand[]): Promise<void> {
   const outputs = await runAll(commands)
-  for (const [index, command] of commands.entries()) {
+  for (const [index, { text: command, expected }] of commands.entries()) {
     const output = settled(outputs[index] ?? '')
-    const missing = command.expected
-      .flatMap((line) => line.split('…'))
-      .filter((piece) => !output.includes(settled(piece)))
-    expect({ command: command.text, missing, output }).toEqual({
-      command: command.text,
-      missing: [],
-      output,
-    })
+    const pieces = expected.flatMap((line) => line.split('…'))
+    const missing = pieces.filter((piece) => !output.includes(settled(piece)))
+    expect({ command, output, missing }).toEqual({ command, output, missing: [] })
   }
 }
 
-test('the guide to an own tool works as it is printed', async () => {
-  const guide = 'docs/your-own-tool.md'
-  const markdown = await readFile(join(root, guide), 'utf8')
-  const [copy] = commandsOf(markdown)
-  if (copy === undefined) throw new Error('the guide copies nothing')
-  await runAll([copy])
-  const config = blocksOf(markdown).find(({ language }) => language === 'json')
-  // JSON with comments, as the example's file is: its first entry makes room for another.
-  const mcpJson = await readFile(join(clone, 'mcp.json'), 'utf8')
-  const entry = /"servers": \{(.*)\}\s*\}\s*$/s.exec(config?.text ?? '')?.[1]?.trim()
-  await writeFile(
-    join(clone, 'mcp.json'),
-    mcpJson.replace('"servers": {', `"servers": { ${entry},`),
+function runnableOf(markdown: string): DocumentedCommand[] {
+  return commandsOf(markdown).filter(({ text: command }) =>
+    skipped.every(([pattern]) => !pattern.test(command)),
   )
+}
+
+test('the guide to an own tool works as it is printed', async () => {
+  const markdown = await readFile(join(root, guide), 'utf8')
+  const [copy, ...commands] = runnableOf(markdown)
+  const config = blocksOf(markdown).find(({ language }) => language === 'json')
+  const entry = config?.text.split('\n').find((line) => line.includes('"my-server"'))
+  if (copy === undefined || entry === undefined) throw new Error('the guide has lost its steps')
+  await runAll([copy])
+  const mcpJson = join(clone, 'mcp.json')
+  const before = await readFile(mcpJson, 'utf8')
+  await writeFile(mcpJson, before.replace('"servers": {', `"servers": {\n${entry},`))
   await eventually(
     async () =>
       (await serverStates(url)).some(
@@ -131,15 +128,13 @@ test('the guide to an own tool works as it is printed', async () => {
       ),
     { what: 'the server of the guide' },
   )
-  await checkDocument(guide, 1)
+  await check(commands)
 })
 
-test.each([
-  'README.md',
-  'CONTRIBUTING.md',
-  'docs/clients.md',
-  'docs/compat.md',
-  'docs/http.md',
-  'docs/mcp.md',
-  'docs/rest.md',
-])('the commands of %s work as they are printed', (path) => checkDocument(path))
+const others = globSync(['*.md', 'docs/*.md'], { cwd: root }).filter((path) => path !== guide)
+
+test.each(
+  others
+    .map((path) => [path, runnableOf(readFileSync(join(root, path), 'utf8'))] as const)
+    .filter(([, commands]) => commands.length > 0),
+)('the commands of %s work as they are printed', (_, commands) => check(commands))
