@@ -30,7 +30,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
     Array.from(entries.values()).find((entry) => entry.kind === 'model')
   const isComplete = (): boolean =>
     model() !== undefined &&
-    servers().every(({ instances }) => instances.some(({ entry }) => entry.state === 'ready'))
+    servers().every(({ state }) => state === 'ready')
   return {
     welcome: () => welcome(Array.from(entries.values())),
     models() {

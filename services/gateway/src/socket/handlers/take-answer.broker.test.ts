@@ -109,6 +109,7 @@ const closed = (reason: string) => ({
     field: 'payload.id',
     retryable: false,
     messageId: expect.any(String),
+    sessionId: session,
   },
 })
 
@@ -132,6 +133,7 @@ test('an answer that does not fit is refused to its sender with all its faults, 
       field: 'payload.content.name',
       retryable: false,
       messageId: 'q1',
+      sessionId: session,
     },
   })
   expect(await stored()).toEqual([])
