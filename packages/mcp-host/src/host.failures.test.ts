@@ -25,6 +25,9 @@ describe('the circuit breaker', () => {
     }
   }
 
+  const circuitsOf = ({ host }: Awaited<ReturnType<typeof startCalls>>) =>
+    host.getMetrics().servers['it']?.counters.circuits
+
   test('refuses a tool that keeps failing, and lets one call try after a while', async () => {
     const stage = await startCalls()
     stopTime()
@@ -54,6 +57,20 @@ describe('the circuit breaker', () => {
     expect(await stage.say('it.cure')).toBe('cured')
     expect(await stage.say('it.ill')).toBe('well')
     expect(await stage.say('it.ill')).toBe('well')
+    expect(circuitsOf(stage)).toMatchObject({ closed: 1 })
+  })
+
+  test('counts its changes of state', async () => {
+    const stage = await startCalls({ circuitBreaker: { failures: 2 } })
+    stopTime()
+    await fail(stage, 'ill', 2)
+    expect(circuitsOf(stage)).toMatchObject({ 'half-open': 0, closed: 0 })
+    const opened = circuitsOf(stage)?.open ?? 0
+    expect(opened).toBeGreaterThan(0)
+    await vi.advanceTimersByTimeAsync(60_000)
+    await fail(stage, 'ill', 1)
+    expect(circuitsOf(stage)?.['half-open']).toBeGreaterThan(0)
+    expect(circuitsOf(stage)?.open).toBeGreaterThan(opened)
   })
 
   test('has the limits of its server, and those of the host for the rest', async () => {
@@ -215,6 +232,7 @@ describe('a call whose server ends', () => {
     await vi.advanceTimersByTimeAsync(1000)
     expect(await call).toBe('alive')
     expect(await deaths(stage)).toBe(1)
+    expect(stage.host.getMetrics().servers['it']?.counters.retries).toBe(1)
   })
 
   test('waits for a restart no longer than the server may be silent', async () => {

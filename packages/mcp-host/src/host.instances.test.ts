@@ -99,6 +99,7 @@ describe('instances', () => {
     expect(new Set(pids.filter(isAlive)).size).toBe(3)
     expect(stage.host.getServers()).toHaveLength(1)
     expect(stage.host.getMetrics().servers['it']?.tools['who']).toMatchObject({ success: 7 })
+    expect(stage.host.getMetrics().servers['it']?.counters.instances).toEqual([3, 2, 2])
   })
 
   test('may be a number', async () => {

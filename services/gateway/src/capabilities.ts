@@ -29,8 +29,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
   const model = (): ModelEntry | undefined =>
     Array.from(entries.values()).find((entry) => entry.kind === 'model')
   const isComplete = (): boolean =>
-    model() !== undefined &&
-    servers().every(({ state }) => state === 'ready')
+    model() !== undefined && servers().every(({ state }) => state === 'ready')
   return {
     welcome: () => welcome(Array.from(entries.values())),
     models() {

@@ -61,3 +61,16 @@ test('a second look counts nothing twice, and a server that is gone has no figur
   source.forget('files')
   expect(await registry.metrics()).not.toContain('files')
 })
+
+test('retries, circuits and chosen instances are counted by server', async () => {
+  const counters = source.counters('files')
+  counters.retries = 3
+  counters.circuits.open = 2
+  counters.circuits['half-open'] = 1
+  counters.instances[1] = 4
+  const text = await registry.metrics()
+  expect(text).toContain('mcp_host_server_retries_total{server="files"} 3')
+  expect(text).toContain('mcp_host_server_circuit_changes_total{server="files",to="open"} 2')
+  expect(text).toContain('mcp_host_server_circuit_changes_total{server="files",to="half-open"} 1')
+  expect(text).toContain('mcp_host_server_instance_requests_total{server="files",instance="2"} 4')
+})

@@ -1,4 +1,4 @@
-import type { CallMetrics, CallOutcome, MetricsRegistry } from 'mcp-host'
+import type { CallMetrics, CallOutcome, MetricsRegistry, ServerMetrics } from 'mcp-host'
 import type { HistogramConfiguration, Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 
@@ -55,6 +55,7 @@ export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): 
       for (const { labels, calls } of tools()) inFlight.set(labels, calls.inFlight)
     },
   })
+  exposeServerCounters(registry, source)
   // It registers itself.
   void new ToolLatencies(
     {
@@ -65,6 +66,46 @@ export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): 
     },
     tools,
   )
+}
+
+/** What happened around the calls of each server: retries, circuit breakers, the choice of an instance. */
+function exposeServerCounters(registry: Registry, source: MetricsRegistry): void {
+  const registers = [registry]
+  const servers = (): [server: string, counters: ServerMetrics['counters']][] =>
+    Object.entries(source.snapshot().servers).map(([server, { counters }]) => [server, counters])
+  const retries: Counter = new Counter({
+    name: 'mcp_host_server_retries_total',
+    help: 'Requests to MCP servers that were sent once more',
+    labelNames: ['server'],
+    registers,
+    collect() {
+      retries.reset()
+      for (const [server, { retries: count }] of servers()) retries.inc({ server }, count)
+    },
+  })
+  const circuits: Counter = new Counter({
+    name: 'mcp_host_server_circuit_changes_total',
+    help: 'Circuit breakers of MCP servers and of their tools that opened, tried again and closed',
+    labelNames: ['server', 'to'],
+    registers,
+    collect() {
+      circuits.reset()
+      for (const [server, { circuits: changes }] of servers())
+        for (const [to, count] of Object.entries(changes)) circuits.inc({ server, to }, count)
+    },
+  })
+  const instances: Counter = new Counter({
+    name: 'mcp_host_server_instance_requests_total',
+    help: 'Requests by the instance that was chosen, in the order of the configuration',
+    labelNames: ['server', 'instance'],
+    registers,
+    collect() {
+      instances.reset()
+      for (const [server, { instances: counts }] of servers())
+        for (const [index, count = 0] of counts.entries())
+          instances.inc({ server, instance: index + 1 }, count)
+    },
+  })
 }
 
 /** A histogram whose values are counted elsewhere, which prom-client has no way to say. */

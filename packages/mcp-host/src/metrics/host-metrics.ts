@@ -1,6 +1,18 @@
+import type { CircuitState } from '../policies/circuit-breaker.ts'
 import { CallMeter, type CallMetrics } from './call-meter.ts'
 
+/** What happened around the calls of one server. */
+export interface ServerCounters {
+  /** Requests that were sent once more. */
+  retries: number
+  /** How often a circuit breaker, of the server or of a tool, changed to each state. */
+  readonly circuits: Record<CircuitState, number>
+  /** Of a server with `instances`: how many requests went to each, in their order. */
+  readonly instances: number[]
+}
+
 export interface ServerMetrics {
+  readonly counters: Readonly<ServerCounters>
   /** All calls of the server. */
   readonly calls: CallMetrics
   /** By the tool's own name, without the server's. */
@@ -14,17 +26,19 @@ export interface HostMetrics {
 /** A server that keeps renaming its tools must not fill the memory: later tools count for it alone. */
 const MAX_TOOLS = 1_000
 
+interface Entry {
+  readonly calls: CallMeter
+  readonly tools: Map<string, CallMeter>
+  readonly counters: ServerCounters
+}
+
 /** Counts the calls of all servers and their tools. Report known tools only. */
 export class MetricsRegistry {
-  readonly #servers = new Map<string, { calls: CallMeter; tools: Map<string, CallMeter> }>()
+  readonly #servers = new Map<string, Entry>()
 
   /** To be looked up once and kept, until the server is forgotten: counting then costs next to nothing. */
   meter(server: string, tool: string): CallMeter {
-    let entry = this.#servers.get(server)
-    if (entry === undefined) {
-      entry = { calls: new CallMeter(), tools: new Map() }
-      this.#servers.set(server, entry)
-    }
+    const entry = this.#entry(server)
     const known = entry.tools.get(tool)
     if (known !== undefined) return known
     if (entry.tools.size >= MAX_TOOLS) return entry.calls
@@ -33,16 +47,36 @@ export class MetricsRegistry {
     return meter
   }
 
+  /** To be changed in place. */
+  counters(server: string): ServerCounters {
+    return this.#entry(server).counters
+  }
+
   /** For a server that left the configuration. Meters still held count on, for nobody. */
   forget(server: string): void {
     this.#servers.delete(server)
   }
 
   snapshot(): HostMetrics {
-    const servers = Array.from(this.#servers, ([name, { calls, tools }]) => {
+    const servers = Array.from(this.#servers, ([name, { calls, tools, counters }]) => {
       const perTool = Array.from(tools, ([tool, meter]) => [tool, meter.snapshot()] as const)
-      return [name, { calls: calls.snapshot(), tools: Object.fromEntries(perTool) }] as const
+      const metrics: ServerMetrics = {
+        calls: calls.snapshot(),
+        tools: Object.fromEntries(perTool),
+        counters: structuredClone(counters),
+      }
+      return [name, metrics] as const
     })
     return { servers: Object.fromEntries(servers) }
+  }
+
+  #entry(server: string): Entry {
+    const known = this.#servers.get(server)
+    if (known !== undefined) return known
+    const circuits = { closed: 0, open: 0, 'half-open': 0 }
+    const counters = { retries: 0, circuits, instances: [] }
+    const entry: Entry = { calls: new CallMeter(), tools: new Map(), counters }
+    this.#servers.set(server, entry)
+    return entry
   }
 }

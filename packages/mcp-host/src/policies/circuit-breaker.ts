@@ -7,6 +7,8 @@ export interface CircuitBreakerOptions {
   readonly openMs?: number | undefined
   /** In milliseconds, never going back; default `performance.now`. */
   readonly now?: (() => number) | undefined
+  /** Called after each change of state; `half-open` when a call begins to try. */
+  readonly onChange?: ((state: CircuitState) => void) | undefined
 }
 
 /** `half-open`: the pause is over, and one call at a time may try whether it works again. */
@@ -37,6 +39,7 @@ export class CircuitBreaker {
   readonly #windowMs: number
   readonly #openMs: number
   readonly #now: () => number
+  readonly #onChange: CircuitBreakerOptions['onChange']
   /** The times of the last failures, as a ring: `#oldest` is the next to be overwritten. */
   readonly #failedAt: Float64Array
   #oldest = 0
@@ -49,7 +52,9 @@ export class CircuitBreaker {
     windowMs = 60_000,
     openMs = 60_000,
     now = () => performance.now(),
+    onChange,
   }: CircuitBreakerOptions = {}) {
+    this.#onChange = onChange
     this.#windowMs = windowMs
     this.#openMs = openMs
     this.#now = now
@@ -70,6 +75,7 @@ export class CircuitBreaker {
     const leftMs = this.#openUntil - this.#now()
     if (leftMs > 0) return { kind: 'open', retryAfterMs: leftMs }
     this.#isProbing = true
+    this.#onChange?.('half-open')
     return PASS
   }
 
@@ -78,6 +84,7 @@ export class CircuitBreaker {
     this.#isProbing = false
     this.#openUntil = undefined
     this.#failedAt.fill(-Infinity)
+    this.#onChange?.('closed')
   }
 
   failed(): void {
@@ -91,6 +98,7 @@ export class CircuitBreaker {
     }
     this.#isProbing = false
     this.#openUntil = now + this.#openMs
+    this.#onChange?.('open')
   }
 
   /** The caller gave up, which says nothing about the server: another call may try instead. */

@@ -19,16 +19,20 @@ import type { ServerPool } from './server-pool.ts'
 export interface PoolClientDeps {
   readonly pool: ServerPool
   readonly logger: Logger
+  /** Called with the position, from 0 on, of the instance that a request goes to. */
+  readonly onPicked: (position: number) => void
 }
 
 /** What can be asked of a server with instances: each request goes to one of them, notices to all. */
 export class PoolClient implements MemberClient {
   readonly #pool: ServerPool
   readonly #logger: Logger
+  readonly #onPicked: PoolClientDeps['onPicked']
 
-  constructor({ pool, logger }: PoolClientDeps) {
+  constructor({ pool, logger, onPicked }: PoolClientDeps) {
     this.#pool = pool
     this.#logger = logger
+    this.#onPicked = onPicked
   }
 
   async idle(): Promise<void> {
@@ -102,6 +106,7 @@ export class PoolClient implements MemberClient {
     let instance = pool.pick(tool, tried) ?? pool.next
     for (;;) {
       tried.add(instance)
+      this.#onPicked(pool.instances.indexOf(instance))
       const policy = retryPolicy(options, isSafe(instance, tool))
       const left = policy.maxRetries - retries
       const isLast = !pool.hasOther(tried)

@@ -59,6 +59,8 @@ export interface RequestPathDeps {
   readonly lastOutput: () => readonly string[]
   /** Told how the server did with what was sent, unless the caller ended it. */
   readonly onDone?: ((isWell: boolean, durationMs: number) => void) | undefined
+  /** Called when a request is about to be sent once more. */
+  readonly onRetry?: (() => void) | undefined
 }
 
 export interface RequestPathOptions {
@@ -137,6 +139,7 @@ export class RequestPath {
         const isBack = await this.#waitToRetry(retries, policy, options)
         signal?.throwIfAborted()
         if (!isBack) throw error
+        this.#deps.onRetry?.()
       }
     }
   }

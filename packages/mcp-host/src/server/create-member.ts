@@ -70,6 +70,10 @@ function createPool(deps: SingleDeps, shared: Shared): Member {
     client: new PoolClient({
       pool,
       logger: bindLogger(logger, { component: 'request', server: name }),
+      onPicked(position) {
+        const { instances } = deps.metrics.counters(name)
+        instances[position] = (instances[position] ?? 0) + 1
+      },
     }),
     cache,
     get instances() {

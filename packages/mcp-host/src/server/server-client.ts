@@ -67,7 +67,7 @@ export class ServerClient {
     this.#options = options
     const checkLogger = bindLogger(logger, { action: 'tools/call' })
     this.#check = new CallCheck({ ...deps, logger: checkLogger, server: server.name })
-    this.#breaker = new CircuitBreaker(options.circuitBreaker)
+    this.#breaker = this.#newBreaker()
     this.#queue = new CallQueue({ limit: options.maxConcurrentCalls })
     this.#path = new RequestPath(
       {
@@ -79,6 +79,7 @@ export class ServerClient {
         comesBack: (limitMs, signal) => server.comesBack(limitMs, signal),
         lastOutput: () => server.lastOutput,
         onDone,
+        onRetry: () => void (deps.metrics.counters(server.name).retries += 1),
       },
       { server: server.name, ...options },
     )
@@ -291,10 +292,18 @@ export class ServerClient {
   #toolBreaker(tool: string): CircuitBreaker {
     let breaker = this.#toolBreakers.get(tool)
     if (breaker === undefined) {
-      breaker = new CircuitBreaker(this.#options.circuitBreaker)
+      breaker = this.#newBreaker()
       this.#toolBreakers.set(tool, breaker)
     }
     return breaker
+  }
+
+  #newBreaker(): CircuitBreaker {
+    const { metrics, server } = this.#deps
+    return new CircuitBreaker({
+      ...this.#options.circuitBreaker,
+      onChange: (state) => void (metrics.counters(server.name).circuits[state] += 1),
+    })
   }
 }
 
