@@ -7,16 +7,25 @@ export interface Balancer extends AsyncDisposable {
   readonly url: string
 }
 
+export interface BalancerOptions {
+  /** Whether the servers shall seem to know no revision from 2026-07-28 on. */
+  readonly isLegacy?: boolean
+}
+
 /**
  * Gives each request to the next server in turn, whoever sends it: nothing holds a client to the
  * server it began with. The `Host` header stays as it was, for it is what servers are to judge.
  */
-export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
+export async function startBalancer(
+  urls: readonly string[],
+  { isLegacy = false }: BalancerOptions = {},
+): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true })
   let turn = 0
   const server = createServer((request, response) => {
     const next = urls[turn++ % urls.length]
     if (next === undefined) response.writeHead(502).end()
+    else if (isLegacy && isModern(request)) refuse(request, response)
     else forward(request, response, new URL(request.url ?? '/', next), agent)
   })
   server.listen(0, '127.0.0.1')
@@ -31,6 +40,18 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+function isModern({ headers }: IncomingMessage): boolean {
+  return String(headers['mcp-protocol-version'] ?? '') >= '2026-07-28'
+}
+
+/** As the SDK of older servers does. */
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  const error = { code: -32_000, message: 'Bad Request: Unsupported protocol version' }
+  request.resume()
+  response.writeHead(400, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }))
 }
 
 function forward(request: IncomingMessage, response: ServerResponse, url: URL, agent: Agent): void {

@@ -4,14 +4,15 @@ import { readFaults } from './faults.ts'
 import type { ExpectedTotals } from './totals.ts'
 import { compareTotals } from './totals.ts'
 
-/** What is not as expected in a cell; nothing when all is. */
+/** What is not as expected in a cell; nothing when all is. `isGiven`: of a server in place of the fixture. */
 export async function judgeCell(
   { cell, outcome, folder }: CellResult,
   expected: ExpectedTotals,
+  isGiven = false,
 ): Promise<string[]> {
   if ('error' in outcome) return [outcome.error]
   const lines: string[] = []
-  const wanted = expectedOf(cell, expected[cell.requirements])
+  const wanted = expectedOf(cell, expected[cell.requirements], isGiven)
   for (const { scenario, text } of compareTotals(outcome.totals, wanted)) {
     const faults = await readFaults(folder, scenario)
     lines.push(`${scenario}: ${text}`, ...faults.map((fault) => `  ${fault}`))

@@ -11,18 +11,19 @@ import { runConformance } from './run-conformance.ts'
 import { readExpected, writeExpected } from './totals.ts'
 import { updateExpected } from './update-expected.ts'
 
-async function run({ cells, isUpdate, isKept }: ConformanceOptions): Promise<number> {
+async function run({ cells, isUpdate, isKept, command }: ConformanceOptions): Promise<number> {
   const say = (line: string): void => console.error(line)
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-conformance-'))
   say(`${cells.length} cells; logs and results in ${folder}`)
-  const results = await runConformance({ cells, folder, say })
+  const results = await runConformance({ cells, folder, say, command })
   let expected = await readExpected()
-  if (isUpdate) {
-    expected = updateExpected(expected, results)
-    await writeExpected(expected)
-  }
+  if (isUpdate || command !== undefined) expected = updateExpected(expected, results)
+  if (isUpdate) await writeExpected(expected)
   const judged = await Promise.all(
-    results.map(async (result) => ({ result, differences: await judgeCell(result, expected) })),
+    results.map(async (result) => ({
+      result,
+      differences: await judgeCell(result, expected, command !== undefined),
+    })),
   )
   console.log(`\n${describeReport(judged)}`)
   const isWell = judged.every(({ differences }) => differences.length === 0)

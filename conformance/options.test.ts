@@ -28,3 +28,14 @@ test('what is written comes from the server itself', () => {
   expect(cells('--update', 'gateway')).toBe('--update needs a cell of "direct"')
   expect(cells('--update')).toHaveLength(18)
 })
+
+test('a server that is given is reached by HTTP, and always run without gateways, too', () => {
+  const given = (...words: string[]) => cells('--server', 'node server.js', ...words)
+  expect(given()).toHaveLength(2 + 8)
+  expect(given('2026-07-28', 'modern', 'x1')).toEqual([
+    '2026-07-28 direct',
+    '2026-07-28 gateway http modern x1',
+  ])
+  expect(given('stdio', '2026-07-28')).toEqual(['2026-07-28 direct'])
+  expect(given('--update')).toBe('--update is for the fixture, not for --server')
+})

@@ -16,6 +16,8 @@ export interface CellResult {
 
 export interface ConformanceRun {
   readonly cells: readonly Cell[]
+  /** Starts the server, in place of the fixture. */
+  readonly command?: string | undefined
   /** For logs and results. */
   readonly folder: string
   /** Tells a person how it goes. */
@@ -27,11 +29,12 @@ export async function runConformance({
   cells,
   folder,
   say,
+  command,
 }: ConformanceRun): Promise<CellResult[]> {
   const results: CellResult[] = []
   for (const [target, ofTarget] of Map.groupBy(cells, (cell) => cell.target)) {
     const place = join(folder, nameOfTarget(target).replaceAll(' ', '-'))
-    results.push(...(await runTarget(target, ofTarget, place, say)))
+    results.push(...(await runTarget(target, ofTarget, { folder: place, say, command })))
   }
   return results
 }
@@ -39,11 +42,10 @@ export async function runConformance({
 async function runTarget(
   target: Target,
   cells: readonly Cell[],
-  folder: string,
-  say: (line: string) => void,
+  { folder, say, command }: Omit<ConformanceRun, 'cells'>,
 ): Promise<CellResult[]> {
   try {
-    await using open = await openTarget(target, folder)
+    await using open = await openTarget(target, folder, command)
     const results: CellResult[] = []
     for (const cell of cells) {
       const result = await runCell(cell, open.url, join(folder, cell.requirements))
