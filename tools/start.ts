@@ -40,14 +40,13 @@ async function main(args: readonly string[]): Promise<number> {
   const stop = stopSignal()
   try {
     if (args.length > 0) throw new StartError(`unknown argument ${args[0]}\n\n${usage()}`, 2)
-    const { env, configured, warnings } = await checkSettings(readEnv(process.env, root))
+    const { env, configured } = await checkSettings(readEnv(process.env, root))
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
     await using _lock = await lockOrExplain(dataDir)
     await checkPort(host, Number(env['PORT'] || 3000))
 
     say('mcp-host', 'starting')
-    for (const warning of warnings) say('warning', warning)
     if (env['NATS_URL']) void warnUnreachable(env['NATS_URL'])
     await using running = await runHost({
       env,
@@ -86,20 +85,19 @@ interface CheckedSettings {
   readonly env: Env
   /** Names of the MCP servers. */
   readonly configured: readonly string[]
-  readonly warnings: readonly string[]
 }
 
-/** Throws `StartError` with all that is wrong with the settings. */
+/** Warns of what has no effect. Throws `StartError` with all that is wrong with the settings. */
 async function checkSettings(given: Env): Promise<CheckedSettings> {
   const mcpJson = resolve(root, given['MCP_JSON_PATH'] || 'mcp.json')
   const problems: string[] = []
-  const warnings: string[] = []
+  const warn = (warning: string): void => say('warning', warning)
   let configured: readonly string[] = []
   let added: McpJsonSettings = { settings: {}, warnings: [] }
   try {
     const { servers } = await loadMcpConfig(mcpJson, given, {
       reservedNames: RESERVED_SERVER_NAMES,
-      onWarning: (warning) => warnings.push(describeFault(warning)),
+      onWarning: (warning) => warn(describeFault(warning)),
     })
     configured = Object.keys(servers)
     added = mcpJsonSettings(mcpJson, given)
@@ -110,11 +108,9 @@ async function checkSettings(given: Env): Promise<CheckedSettings> {
   }
   const env: Env = { ...given, ...added.settings, MCP_JSON_PATH: mcpJson }
   problems.unshift(...settingProblems(env))
-  if (problems.length === 0) {
-    const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)
-    warnings.push(...added.warnings, ...unknownSettings(env, texts))
-    return { env, configured, warnings }
-  }
+  const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)
+  for (const warning of [...added.warnings, ...unknownSettings(env, texts)]) warn(warning)
+  if (problems.length === 0) return { env, configured }
   const list = problems.map((problem) => `  ${problem.replaceAll('\n', '\n  ')}`).join('\n')
   throw new StartError(`Faulty settings:\n${list}\nSee docs/config.md.`, 2)
 }
