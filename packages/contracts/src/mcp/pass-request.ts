@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { defineEvent, definePassage } from '../contract.ts'
 import { McpClient } from './mcp-client.ts'
 
-/** What is passed on with the `params` of a request of MCP. */
+/**
+ * What is passed on with the `params` of a request of MCP. Their `_meta` may have `RequestOptions` under
+ * `mcp-host/options`.
+ */
 export const PassHead = z.object({
   method: z.string(),
   /** Names it, so that it can be cancelled on the way; unique. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { SessionId, ToolCallId } from '../ids.ts'
+import { RequestOptions } from './request-options.ts'
 
 export const RunToolRequest = z.object({
   session: SessionId,
@@ -11,6 +12,7 @@ export const RunToolRequest = z.object({
   arguments: z.record(z.string(), z.json()),
   /** Log sequence of the generation that asked; the call's own facts come after it. */
   after: z.number().int().nonnegative(),
+  options: RequestOptions.optional(),
 })
 export type RunToolRequest = z.infer<typeof RunToolRequest>
 

@@ -3,7 +3,7 @@ import type { LogEntry, LogFact, RunToolRequest, SessionId, ToolCallId } from '@
 import { newEnvelope, traceId } from '@mcp-host/contracts'
 import { createLogger, UnderWay } from '@mcp-host/service'
 import { ServerUnavailableError } from 'mcp-host'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { EndedCall } from '../events.ts'
 import { RunningCalls } from '../input/running-calls.ts'
 import type { RunToolDeps } from './run-tool.ts'
@@ -95,6 +95,14 @@ function foreignStart(attempt: number): Pick<LogEntry, 'kind' | 'fact'> {
   const fact = { type: 'tool-started' as const, call, attempt, supervisor: 'other', nonce: 'x' }
   return { kind: 'tool', fact }
 }
+
+test('a call is made with the time-out, priority and retries that come with it', async () => {
+  const options = { timeoutMs: 5, priority: 'high' as const, retry: { maxRetries: 1 } }
+  const given = vi.fn<RunToolDeps['host']['callTool']>(async () => ({ content: [] }))
+  deps = { ...deps, host: { callTool: given } }
+  await run({ options })
+  expect(given.mock.lastCall?.[2]).toMatchObject({ ...options, requestId: envelope.requestId })
+})
 
 test('a call is started in the log, run, and its result recorded', async () => {
   await run()

@@ -155,7 +155,7 @@ async function callTool(
   cancelled: AbortSignal,
 ): Promise<ToolFinished> {
   const { request, envelope } = served
-  const { session, call, attempt, tool, arguments: args } = request
+  const { session, call, attempt, tool, arguments: args, options } = request
   const ended = new AbortController()
   const signal = AbortSignal.any([cancelled, ended.signal])
   const usage: ModelUsage[] = []
@@ -172,6 +172,7 @@ async function callTool(
   const begin = performance.now()
   const outcome = await host
     .callTool({ server, tool }, args, {
+      ...options,
       signal: cancelled,
       requestId: envelope.requestId,
       sessionId: session,

@@ -1,4 +1,5 @@
 import type { Envelope, McpClient, PassHead } from '@mcp-host/contracts'
+import { OPTIONS_META_KEY } from '@mcp-host/contracts'
 
 export type Era = PassHead['era']
 
@@ -35,7 +36,8 @@ export function metaFor(
   const isKnown = caller === 'modern' && server === 'modern'
   const said: Record<string, unknown> = { traceparent }
   for (const key of isObject(given) ? Object.keys(given) : []) {
-    const isMeant = key !== 'progressToken' && (isKnown || !ENVELOPE_KEYS.has(key))
+    const isOurs = key === 'progressToken' || key === OPTIONS_META_KEY
+    const isMeant = !isOurs && (isKnown || !ENVELOPE_KEYS.has(key))
     if (isMeant) said[key] = (given as Json)[key]
   }
   if (client === undefined || server === 'legacy') return said

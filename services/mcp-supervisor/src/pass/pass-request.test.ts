@@ -98,6 +98,24 @@ test.each<[Era, Era, object]>([
   expect(forwarded[0]?.options.meta).toEqual({ traceparent, ...expected })
 })
 
+test('the options of a request are followed here, and not passed on to the server', async () => {
+  const options = { timeoutMs: 5, priority: 'low', retry: { maxRetries: 1, isSafeToRepeat: true } }
+  await pass('tools/call', { name: 't', _meta: { own: 1, 'mcp-host/options': options } })
+  const { traceparent } = envelope
+  expect(forwarded[0]?.options).toMatchObject({ ...options, meta: { traceparent, own: 1 } })
+  expect(forwarded[0]?.options.meta).not.toHaveProperty('mcp-host/options')
+})
+
+test('options of a request that are none are refused, with the field', async () => {
+  const _meta = { 'mcp-host/options': { retry: { maxRetries: 1000 } } }
+  const refused = await pass('tools/call', { name: 't', _meta })
+  expect(json(refused)).toMatchObject({
+    code: -32_602,
+    message: expect.stringMatching(/^_meta\.mcp-host\/options\.retry.*: /),
+  })
+  expect(forwarded).toEqual([])
+})
+
 test('a trace that the caller has goes on', async () => {
   await pass('tools/call', { name: 't', _meta: { traceparent: 'theirs' } })
   expect(forwarded[0]?.options.meta).toEqual({ traceparent: 'theirs' })

@@ -10,6 +10,7 @@ import type { Tell } from './client-questions.ts'
 import { ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
 import { isObject, metaFor, resultFor, withLegacyOutput } from './eras.ts'
+import { requestOptions } from './request-options.ts'
 import type { RpcFailure } from './rpc-failure.ts'
 import { hasLinks } from './result-links.ts'
 import { toRpcFailure } from './rpc-failure.ts'
@@ -85,6 +86,7 @@ async function run(
   const eras = { caller: head.era, server: era }
   const wantsProgress = progress && isObject(params['_meta']) && 'progressToken' in params['_meta']
   const options = {
+    ...requestOptions(params),
     requestId: head.id,
     correlationId: traceId(envelope),
     ...(client === undefined ? {} : { sessionId: client.id }),

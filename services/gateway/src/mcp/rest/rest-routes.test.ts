@@ -180,6 +180,15 @@ describe('what is there', () => {
     expect(asked.map(({ request }) => request.era)).toEqual(Array(4).fill('legacy'))
   })
 
+  test('is asked with the priority and the retries that its caller wants', async () => {
+    const options = { priority: 'low', retry: { maxRetries: 1, isSafeToRepeat: true } }
+    await post('tools/call', { name: 'b__add', ...options, timeoutMs: 9000 })
+    expect(asked[0]?.request.params).toEqual({
+      name: 'add',
+      _meta: { 'mcp-host/options': options },
+    })
+  })
+
   test('may be a tool that failed: it has answered', async () => {
     answer = () => result({ content: [{ type: 'text', text: 'no such file' }], isError: true })
     const response = await post('tools/call', { name: 'a__add' })
@@ -205,6 +214,13 @@ describe('a request is refused with 400 and the name of the field', () => {
       { name: 'a__greet', arguments: { who: 1 } },
       'arguments.who',
       'expected string',
+    ],
+    [
+      'with more retries than there may be',
+      'resources/read',
+      { uri: 'mem://one', retry: { maxRetries: 11 } },
+      'retry.maxRetries',
+      'retry.maxRetries: Too big',
     ],
     [
       'with a time that is none',

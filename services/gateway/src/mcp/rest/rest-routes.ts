@@ -1,5 +1,5 @@
 import type { CatalogView } from '@mcp-host/bus'
-import { viewServers } from '@mcp-host/contracts'
+import { OPTIONS_META_KEY, viewServers } from '@mcp-host/contracts'
 import type { UnderWay } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import type { Api } from '../../http/api.ts'
@@ -61,8 +61,7 @@ export function addRestRoutes(api: Api, deps: RestRoutesDeps): void {
         response: { 200: jsonAnswer('What it answered.', ToolResult), ...restFaults('servers') },
       },
     },
-    async ({ body: { timeoutMs, ...params } }, reply) =>
-      pass(deps, reply, { method: 'tools/call', params }, timeoutMs),
+    async ({ body }, reply) => pass(deps, reply, toRequest('tools/call', body), body.timeoutMs),
   )
 
   api.post(
@@ -77,8 +76,7 @@ export function addRestRoutes(api: Api, deps: RestRoutesDeps): void {
         response: { 200: jsonAnswer('The prompt.', PromptResult), ...restFaults('servers') },
       },
     },
-    async ({ body: { timeoutMs, ...params } }, reply) =>
-      pass(deps, reply, { method: 'prompts/get', params }, timeoutMs),
+    async ({ body }, reply) => pass(deps, reply, toRequest('prompts/get', body), body.timeoutMs),
   )
 
   api.post(
@@ -93,8 +91,7 @@ export function addRestRoutes(api: Api, deps: RestRoutesDeps): void {
         response: { 200: jsonAnswer('What it has.', ReadResult), ...restFaults('servers') },
       },
     },
-    async ({ body: { timeoutMs, ...params } }, reply) =>
-      pass(deps, reply, { method: 'resources/read', params }, timeoutMs),
+    async ({ body }, reply) => pass(deps, reply, toRequest('resources/read', body), body.timeoutMs),
   )
 }
 
@@ -131,6 +128,21 @@ function addLists(api: Api, { mounts }: RestRoutesDeps): void {
       },
     )
   }
+}
+
+/** The request of MCP that a body asks for; how it is handled goes with it. */
+function toRequest(
+  method: RestRequest['method'],
+  body: CallBody | PromptBody | ReadBody,
+): RestRequest {
+  const { timeoutMs: _, priority, retry, ...params } = body
+  const options = {
+    ...(priority === undefined ? {} : { priority }),
+    ...(retry === undefined ? {} : { retry }),
+  }
+  const hasOptions = Object.keys(options).length > 0
+  const meta = hasOptions ? { _meta: { [OPTIONS_META_KEY]: options } } : {}
+  return { method, params: { ...params, ...meta } }
 }
 
 /** Passes a request on to its server; what it answers goes back as it is. */

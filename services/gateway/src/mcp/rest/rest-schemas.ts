@@ -1,3 +1,4 @@
+import { Priority, RetryOptions } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { jsonAnswer } from '../../http/api.ts'
 import { ContentBlocks } from '../../projection/answer-parts.ts'
@@ -16,6 +17,17 @@ const timeoutMs = z
     'How long you wait, in milliseconds; then the request is cancelled at its server (504). Servers have limits of their own.',
   )
 
+/** How a request is handled, with every request to a server. */
+const handling = {
+  timeoutMs,
+  priority: Priority.optional().describe(
+    'Who goes first where the server has as many requests as it may have; default `normal`.',
+  ),
+  retry: RetryOptions.optional().describe(
+    'How it is tried again. What may have begun is not, unless its server or you say so.',
+  ),
+}
+
 export const ListBody = z
   .object({
     cursor: z
@@ -31,8 +43,9 @@ export const CallBody = z.object({
     .record(z.string(), z.unknown())
     .optional()
     .describe("As the tool's `inputSchema` has them."),
-  timeoutMs,
+  ...handling,
 })
+export type CallBody = z.infer<typeof CallBody>
 
 export const PromptBody = z.object({
   name: z.string().min(1).describe('Of the prompt, as it is listed: `server__prompt`.'),
@@ -40,13 +53,15 @@ export const PromptBody = z.object({
     .record(z.string(), z.string())
     .optional()
     .describe('As the prompt lists them; all are texts.'),
-  timeoutMs,
+  ...handling,
 })
+export type PromptBody = z.infer<typeof PromptBody>
 
 export const ReadBody = z.object({
   uri: z.string().min(1).describe('As it is listed, or made of a template.'),
-  timeoutMs,
+  ...handling,
 })
+export type ReadBody = z.infer<typeof ReadBody>
 
 const nextCursor = z.string().optional().describe('`cursor` of the next page; absent on the last.')
 

@@ -1,0 +1,15 @@
+import { OPTIONS_META_KEY, RequestOptions } from '@mcp-host/contracts'
+import { ValidationError } from 'mcp-host'
+import type { Json } from './eras.ts'
+import { isObject } from './eras.ts'
+
+/** What the `_meta` of a request says about its handling here. Throws `ValidationError` for what is no such thing. */
+export function requestOptions({ _meta: meta }: Json): RequestOptions | undefined {
+  const given = isObject(meta) ? meta[OPTIONS_META_KEY] : undefined
+  if (given === undefined) return undefined
+  const { data, error } = RequestOptions.safeParse(given)
+  if (error === undefined) return data
+  const { path = [], message = '' } = error.issues[0] ?? {}
+  const field = ['_meta', OPTIONS_META_KEY, ...path].join('.')
+  throw new ValidationError(`${field}: ${message}`, [], {})
+}
