@@ -1,6 +1,7 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { catalogKey } from '@mcp-host/contracts'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { passageOf } from './core/passage.ts'
 import { Mounts } from './mounts.ts'
 
 let entries: Map<string, CatalogEntry>
@@ -213,4 +214,21 @@ test.each<[string, Partial<ServerEntry>, number]>([
   put(server('a', ['x'], { caching, ...more }))
   expect(mounts.all().offer.caching('tools')).toEqual({ ttlMs, cacheScope: 'public' })
   vi.useRealTimers()
+})
+
+test('a call to a tool of a server that is not ready says why, and what the server wrote last', () => {
+  const error = 'it ended'
+  put(server('a', [], { state: 'unavailable', error, output: ['no key', 'bye'] }))
+  put(server('a__b', ['x']))
+  const call = (name: string): unknown =>
+    passageOf(
+      { kind: 'request', era: 'legacy', id: 0, method: 'tools/call', params: { name } },
+      mounts.all().offer,
+    )
+  const why = 'the server "a" is unavailable: it ended. Its last output:\n  no key\n  bye'
+  for (const name of ['a__x', 'a.x']) {
+    expect(() => call(name)).toThrow(`there is no tool "${name}" now: ${why}`)
+  }
+  expect(() => call('a__b__y')).toThrow(/^there is no tool "a__b__y"$/)
+  expect(() => call('c__x')).toThrow(/^there is no tool "c__x"$/)
 })

@@ -9,6 +9,7 @@ import { joinPlaces } from './core/join-places.ts'
 import type { Mount } from './core/mount.ts'
 import { Offer } from './core/offer.ts'
 import { isObject } from './core/rpc.ts'
+import { absentServer } from './absent-server.ts'
 
 /** What a configured server listed last counts for so long after it went away: it may only be moving to another supervisor. */
 const REMEMBERED_MS = 60_000
@@ -40,7 +41,9 @@ export class Mounts {
   /** All servers, what they offer under `server__name`. */
   all(): Mount {
     return this.#mount('', (entries) => {
-      return new Offer(entries.map(toOffering), this.#join)
+      return new Offer(entries.map(toOffering), this.#join, {
+        whyAbsent: (name) => absentServer(name, viewServers(this.#catalog.entries.values()))?.why,
+      })
     })
   }
 

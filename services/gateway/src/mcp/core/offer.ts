@@ -45,6 +45,8 @@ export interface OfferOptions {
   readonly instructions?: string | undefined
   /** Whether tools are searched for, and not listed. */
   readonly toolSearch?: boolean
+  /** Why the server that a name belongs to is not there now; `undefined` when nothing is known of it. */
+  readonly whyAbsent?: (name: string) => string | undefined
   /** Makes it once more, with what `replace` makes of each server. Default: under the same names. */
   readonly remake?: (replace: (offering: Offering) => Offering) => Offer
 }
@@ -71,6 +73,7 @@ export class Offer {
   /** Where tools are not listed. */
   readonly toolSearch: ToolSearch | undefined
   readonly #remake: NonNullable<OfferOptions['remake']>
+  readonly #whyAbsent: OfferOptions['whyAbsent']
 
   /** `nameOf`: what something of a server is called here. */
   constructor(
@@ -80,6 +83,7 @@ export class Offer {
   ) {
     const { instructions, toolSearch = false } = options
     this.offerings = offerings
+    this.#whyAbsent = options.whyAbsent
     this.#remake =
       options.remake ?? ((replace) => new Offer(offerings.map(replace), nameOf, options))
     this.instructions = instructions
@@ -130,6 +134,10 @@ export class Offer {
   /** The same with other lists of some servers, by their names. */
   with(others: ReadonlyMap<string, Offering>): Offer {
     return this.#remake((offering) => others.get(offering.server) ?? offering)
+  }
+
+  whyAbsent(name: string): string | undefined {
+    return this.#whyAbsent?.(name)
   }
 
   tool(name: string): Place | undefined {

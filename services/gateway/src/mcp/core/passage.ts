@@ -34,7 +34,7 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
       if (offer.toolSearch !== undefined && name === SEARCH_TOOLS) return undefined
       if (offer.toolSearch !== undefined && name === CALL_TOOL) return foundTool(params, offer)
       const place = offer.tool(name)
-      if (place === undefined) throw unknown(`there is no tool "${name}"`)
+      if (place === undefined) throw absent('tool', name, offer)
       return {
         place,
         params: { ...params, name: place.name },
@@ -45,7 +45,7 @@ export function passageOf({ method, params, era }: RpcRequest, offer: Offer): Pa
     case 'prompts/get': {
       const name = stringOf(params, 'name')
       const place = offer.prompt(name)
-      if (place === undefined) throw unknown(`there is no prompt "${name}"`)
+      if (place === undefined) throw absent('prompt', name, offer)
       return { place, params: { ...params, name: place.name }, isReadOnly: true }
     }
     case 'resources/read': {
@@ -107,6 +107,13 @@ function onlyOne([place, ...others]: readonly Place[], uri: string, era: RpcRequ
 export function noResource(uri: string, era: RpcRequest['era']): RpcFault {
   const code = era === 'legacy' ? RpcCode.resourceNotFound : RpcCode.invalidParams
   return new RpcFault(code, `there is no resource "${uri}"`, { data: { uri } })
+}
+
+function absent(kind: 'tool' | 'prompt', name: string, offer: Offer): RpcFault {
+  const why = offer.whyAbsent(name)
+  if (why === undefined) return unknown(`there is no ${kind} "${name}"`)
+  const data = { reason: 'unavailable', retryable: true }
+  return new RpcFault(RpcCode.unavailable, `there is no ${kind} "${name}" now: ${why}`, { data })
 }
 
 function unknown(message: string): RpcFault {

@@ -1,4 +1,5 @@
 import type { ServerView } from '@mcp-host/contracts'
+import { absentServer } from '../absent-server.ts'
 import type { Offer, Offering } from '../core/offer.ts'
 import type { Passage } from '../core/passage.ts'
 import { passageOf } from '../core/passage.ts'
@@ -37,11 +38,8 @@ export function findPassage(
 
 /** What a server has is known only when it was ready. Throws `RestFault` where a name is of one that is not. */
 function checkServer(name: string, servers: readonly ServerView[]): void {
-  const found = servers.find(
-    ({ server, state }) => state !== 'ready' && name.startsWith(`${server}__`),
-  )
-  if (found === undefined) return
-  const { server, state, error } = found
-  const why = error === undefined ? '' : `: ${error}`
-  throw new RestFault(503, `the server "${server}" is ${state}${why}; try again`, { server })
+  const absent = absentServer(name, servers)
+  if (absent === undefined) return
+  const { server, why } = absent
+  throw new RestFault(503, why, { server })
 }

@@ -301,7 +301,7 @@ describe('what is not there', () => {
       {
         code: 'unavailable',
         server: 'c',
-        message: 'the server "c" is unavailable: it ended; try again',
+        message: 'the server "c" is unavailable: it ended',
       },
     ])
   })
