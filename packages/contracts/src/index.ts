@@ -26,6 +26,7 @@ export {
   ServerLists,
   ServerStats,
   SupervisorEntry,
+  ToolUse,
 } from './mcp-server/catalog-entry.ts'
 export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
 export { isConfigured, viewServers } from './mcp-server/view-servers.ts'

@@ -116,6 +116,17 @@ export const ServerLists = ServerEntry.pick({
   resourceTemplates: true,
 })
 
+/** How one tool was used at one supervisor, since that supervisor started. */
+export const ToolUse = z.object({
+  calls: z.number().int().nonnegative(),
+  failures: z.number().int().nonnegative(),
+  /** Of the calls that ended, in milliseconds. */
+  averageMs: z.number().nonnegative(),
+  /** Epoch milliseconds. */
+  lastUsedAt: z.number(),
+})
+export type ToolUse = z.infer<typeof ToolUse>
+
 /** What the calls of one server took at one supervisor, since that supervisor started. */
 export const ServerStats = z.object({
   calls: z.number().int().nonnegative(),
@@ -130,6 +141,8 @@ export const ServerStats = z.object({
   healthScore: z.number().optional(),
   /** When the server last answered, or failed to, in epoch milliseconds. */
   checkedAt: z.number().optional(),
+  /** By tool, those used last; of servers that all sessions share. */
+  toolUse: z.record(z.string(), ToolUse).optional(),
 })
 export type ServerStats = z.infer<typeof ServerStats>
 

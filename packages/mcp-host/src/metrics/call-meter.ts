@@ -12,6 +12,8 @@ export interface CallMetrics {
   readonly refused: number
   /** Started and not ended. */
   readonly inFlight: number
+  /** When the last one was started, in epoch milliseconds; absent before the first. */
+  readonly lastUsedAt?: number
   /** Of the calls that ended with success or an error, in milliseconds; all 0 while there are none. */
   readonly latencyMs: {
     readonly p50: number
@@ -30,6 +32,7 @@ export class CallMeter {
   readonly #total: CallMeter | undefined
   readonly #ended: Record<CallOutcome, number> = { success: 0, error: 0, cancelled: 0, refused: 0 }
   #inFlight = 0
+  #lastUsedAt: number | undefined
 
   /** What is counted here is counted in `total` too. */
   constructor(total?: CallMeter) {
@@ -38,6 +41,7 @@ export class CallMeter {
 
   started(): void {
     this.#inFlight += 1
+    this.#lastUsedAt = Date.now()
     this.#total?.started()
   }
 
@@ -62,6 +66,7 @@ export class CallMeter {
       cancelled,
       refused,
       inFlight: this.#inFlight,
+      ...(this.#lastUsedAt === undefined ? {} : { lastUsedAt: this.#lastUsedAt }),
       latencyMs: {
         p50: latency.quantile(0.5) ?? 0,
         p95: latency.quantile(0.95) ?? 0,

@@ -41,6 +41,7 @@ function makeHost(): MCPHost {
     getServers: () => [],
     on: () => undefined,
     // eslint-disable-next-line require-yield -- nothing changes
+    getMetrics: () => ({ servers: {} }),
     async *serverChanges() {
       return
     },
