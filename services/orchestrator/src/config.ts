@@ -48,6 +48,27 @@ export const orchestratorSettings = {
     describe:
       'How many tokens of a conversation a model is sent at most. Without it: as many as the model takes, but not over 200,000.',
   }),
+  maxHistoryLength: setting({
+    env: 'MAX_HISTORY_LENGTH',
+    schema: values.integer(0, 100_000),
+    default: '0',
+    describe:
+      'How many messages of a conversation a model is sent, tool calls and results included; of more the older ones are summarised. 0 is without limit.',
+  }),
+  summarizationThreshold: setting({
+    env: 'SUMMARIZATION_THRESHOLD',
+    schema: values.integer(10, 100),
+    default: '85',
+    describe:
+      'From which part of the context on a conversation is summarised, in percent. Old tool results are cleared before that.',
+  }),
+  retainNewestMessages: setting({
+    env: 'RETAIN_NEWEST_MESSAGES',
+    schema: values.integer(0, 1_000),
+    default: '0',
+    describe:
+      'How many of the newest messages stay beside a summary, where there is room. 0: as many as fit into a quarter of the context.',
+  }),
   maxResultTokens: setting({
     env: 'MAX_RESULT_TOKENS',
     schema: values.integer(100, 1_000_000),

@@ -31,6 +31,13 @@ import { transcript } from './transcript.ts'
 /** With the room for an answer: conversations may have 3,000. */
 const CONTEXT_TOKENS = 4_000
 
+const LIMITS = {
+  maxResultTokens: 1_000,
+  maxHistoryLength: 0,
+  summarizationThreshold: 85,
+  retainNewestMessages: 0,
+}
+
 let deps: ContextDeps
 let state: SessionState
 let written: Omit<ContextCompacted, 'turn' | 'seen'>[]
@@ -60,7 +67,7 @@ beforeEach(() => {
     } as unknown as ContextDeps['bus'],
     logger: { info: log, warn: log },
     events: { contextCompacted: (how) => void counted.push(how) },
-    limits: { contextTokens: CONTEXT_TOKENS, maxResultTokens: 1_000 },
+    limits: { contextTokens: CONTEXT_TOKENS, ...LIMITS },
     model: () => undefined,
     systemPrompt: '',
   }
@@ -227,7 +234,7 @@ test('of more than a model can read at once every turn is read, in several summa
 
 test('a summary covers no more than the model has read', async () => {
   // Much more than 60,000 tokens, which are read at once, and room for the rest.
-  deps = { ...deps, limits: { contextTokens: 208_000, maxResultTokens: 1_000 } }
+  deps = { ...deps, limits: { ...LIMITS, contextTokens: 208_000 } }
   const seqs = Array.from({ length: 86 }, (_, index) => index * 7 + 1)
   state = fold(...seqs.flatMap((seq) => turnWith(seq, { said: 2_000 })), ...running(86))
   const messages = await prepare()
@@ -279,7 +286,7 @@ test('when no model can summarise just now the beginning is left out of this pro
 
 test('and stays out of it while its results are cut shorter', async () => {
   summary = () => Promise.reject(new BusError('exhausted', 'busy'))
-  deps = { ...deps, limits: { contextTokens: CONTEXT_TOKENS, maxResultTokens: 4_000 } }
+  deps = { ...deps, limits: { ...LIMITS, contextTokens: CONTEXT_TOKENS, maxResultTokens: 4_000 } }
   state = fold(
     ...turnWith(1, { said: 1_200 }),
     ...running(1),
@@ -382,7 +389,7 @@ test('when the running turn alone is too long its results are cleared but the ne
 })
 
 test('and the newest is cut as short as it takes', async () => {
-  deps = { ...deps, limits: { contextTokens: 1_000, maxResultTokens: 900 } }
+  deps = { ...deps, limits: { ...LIMITS, contextTokens: 1_000, maxResultTokens: 900 } }
   state = fold(...longTurn(20, 880))
   const messages = await prepare()
   expect(size(messages)).toBeLessThan(750)
@@ -393,7 +400,7 @@ test('and the newest is cut as short as it takes', async () => {
 })
 
 test("the provider's count of a prompt that was cut is not taken for that of the whole", async () => {
-  deps = { ...deps, limits: { contextTokens: 1_000, maxResultTokens: 900 } }
+  deps = { ...deps, limits: { ...LIMITS, contextTokens: 1_000, maxResultTokens: 900 } }
   state = fold(...longTurn(880))
   const sent = size(await prepare())
   for (const fact of [
@@ -483,12 +490,11 @@ test.each<[string, Usage, number]>([
 })
 
 test('the budget is what the model takes, where nothing else is said, without room for the answer', async () => {
-  const { maxResultTokens } = deps.limits
   state = fold(...turnWith(1, { said: 2_700 }), ...running(1))
   const takes = async (contextWindow?: number): Promise<number> => {
     deps = {
       ...deps,
-      limits: { maxResultTokens },
+      limits: LIMITS,
       model: () => (contextWindow === undefined ? undefined : { contextWindow }),
     }
     await prepare()
@@ -512,4 +518,40 @@ test('the whole log is needed for a branch with turns that the state has no word
   expect(needsWholeLog(pruned(), 15)).toBe(true)
   expect(needsWholeLog(pruned(claim(15, 15), compacted(15, 'summarised', 1, 'x')), 15)).toBe(false)
   expect(needsWholeLog(pruned(input('d', 'new start', 'm1')), 16)).toBe(false)
+})
+
+/** How many messages stay as they are, and of how many turns. */
+async function kept(limits: Partial<typeof LIMITS>): Promise<[messages: number, turns: number]> {
+  deps = { ...deps, limits: { contextTokens: 40_000, ...LIMITS, ...limits } }
+  state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { said: 500 })), ...running(4))
+  const messages = await prepare()
+  return [messages.length, messages.filter(({ role }) => role === 'user').length]
+}
+
+test('more messages than a model may be sent are summarised, so that there is room for some', async () => {
+  expect(await kept({ maxHistoryLength: 17 })).toEqual([17, 5])
+  expect(written).toEqual([])
+  // The summary, one turn of four messages and the question.
+  expect(await kept({ maxHistoryLength: 12 })).toEqual([6, 3])
+  expect(written).toMatchObject([{ how: 'summarised', through: 15 }])
+})
+
+test('a conversation is summarised from the part of the context on that is set', async () => {
+  expect(await kept({ summarizationThreshold: 10 })).toEqual([17, 5])
+  deps = { ...deps, limits: { ...LIMITS, contextTokens: 6_000, summarizationThreshold: 40 } }
+  await prepare()
+  expect(written).toMatchObject([{ how: 'summarised' }])
+})
+
+test('so many of the newest messages as are set stay beside a summary', async () => {
+  const limits = { ...LIMITS, contextTokens: 4_000, summarizationThreshold: 50 }
+  const through = async (retainNewestMessages: number): Promise<unknown> => {
+    written = []
+    deps = { ...deps, limits: { ...limits, retainNewestMessages } }
+    state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { said: 500 })), ...running(4))
+    await prepare()
+    return written[0]?.through
+  }
+  expect(await through(0)).toBe(15)
+  expect(await through(9)).toBe(8)
 })

@@ -12,7 +12,7 @@ import type {
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import { TurnFailure } from '../turn/turn-failure.ts'
-import type { ClaimedTurn } from '../turn/turn.ts'
+import type { ClaimedTurn, Limits } from '../turn/turn.ts'
 import { messageTokens, promptTokens } from './estimate-tokens.ts'
 import { readTokens, summarise } from './summarise.ts'
 import type { Told, TranscriptLimits } from './transcript.ts'
@@ -26,15 +26,16 @@ const MAX_WINDOW = 200_000
 const RESERVE = 0.25
 const MAX_RESERVE = 8_000
 
-/** From this part of the budget on old results are cleared, and from this on what was said is summarised. */
+/** From this part of the budget on old results are cleared, but not later than what was said is summarised. */
 const CLEAR_AT = 0.7
-const SUMMARISE_AT = 0.85
 /** What saves less is left for later: every change costs the provider's cache of the prompt. */
 const WORTH = 0.1
 /** How many turns before the running one keep their results. */
 const WHOLE_TURNS = 2
 /** How much of the room for the conversation the newest messages keep beside a summary. */
 const KEPT = 0.25
+/** The same where a setting asks for more messages. */
+const MAX_KEPT = 0.6
 /** After a model found the prompt too long: how much of the conversation is sent instead. */
 const FORCED = 0.5
 
@@ -54,7 +55,10 @@ export interface ContextDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly events: { contextCompacted(how: ContextCompacted['how']): void }
   /** `contextTokens`: the budget with the room for the answer, instead of what the model says it takes. */
-  readonly limits: TranscriptLimits & { readonly contextTokens?: number }
+  readonly limits: TranscriptLimits &
+    Pick<Limits, 'maxHistoryLength' | 'summarizationThreshold' | 'retainNewestMessages'> & {
+      readonly contextTokens?: number
+    }
   /** By its name, else the one that answers by default. */
   readonly model: (reference?: string) => Pick<ModelEntry, 'contextWindow'> | undefined
   readonly systemPrompt: string
@@ -130,7 +134,7 @@ export async function prepareContext(
   }
 
   const { inputs } = sinceCheckpoint(turn.view.state, turn.input)
-  if (draft.tokens > CLEAR_AT * budget) {
+  if (draft.tokens > Math.min(CLEAR_AT, limits.summarizationThreshold / 100) * budget) {
     const old = generationsOf(turn.view.state, inputs.slice(0, -1 - WHOLE_TURNS))
     draft = await clearResults(work, draft, old, WORTH * budget)
   }
@@ -214,14 +218,16 @@ function answersOf({ told }: Draft): ToolAnswer[] {
  */
 async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   const { deps, turn, budget, fixed, force, draftWith } = work
-  if (before.tokens <= SUMMARISE_AT * budget) return before
+  const { summarizationThreshold, maxHistoryLength } = deps.limits
+  const isManyMessages = maxHistoryLength > 0 && before.told.length > maxHistoryLength
+  if (before.tokens <= (summarizationThreshold / 100) * budget && !isManyMessages) return before
   const { state } = turn.view
   const { checkpoint, inputs } = sinceCheckpoint(state, turn.input)
-  const last = inputs[firstKept(inputs, before, KEPT * (budget - fixed)) - 1]?.seq
+  const last = inputs[firstKept(inputs, before, keptRoom(deps.limits, budget - fixed)) - 1]?.seq
   if (last === undefined) return before
   const old = upTo(before, last)
   const isTooLong = before.tokens > budget
-  if (!isTooLong && tokensOf(old) < WORTH * budget) return before
+  if (!isTooLong && !isManyMessages && tokensOf(old) < WORTH * budget) return before
   const maxTokens = {
     read: Math.min(MAX_SUMMARISED_TOKENS, Math.floor(budget * CLEAR_AT)),
     write: Math.min(MAX_SUMMARY_TOKENS, Math.floor(budget / 8)),
@@ -269,14 +275,39 @@ function lastRead(told: readonly Told[], room: number): number | undefined {
   return last
 }
 
+/** How many of the newest messages are not summarised. */
+interface KeptRoom {
+  readonly tokens: number
+  /** So many messages stay although they take more tokens, up to `maxTokens`. */
+  readonly messages: number
+  readonly maxTokens: number
+  readonly maxMessages: number
+}
+
+function keptRoom(
+  { maxHistoryLength, retainNewestMessages }: ContextDeps['limits'],
+  room: number,
+): KeptRoom {
+  // Half of what is allowed: else the next message is one too many again.
+  const half = maxHistoryLength === 0 ? Infinity : Math.floor(maxHistoryLength / 2)
+  const messages = Math.min(retainNewestMessages, half)
+  return { tokens: KEPT * room, messages, maxTokens: MAX_KEPT * room, maxMessages: half }
+}
+
 /** Where the newest messages begin that have room, the running turn in any case. */
-function firstKept(inputs: readonly Input[], { told }: Draft, room: number): number {
+function firstKept(inputs: readonly Input[], { told }: Draft, room: KeptRoom): number {
   let first = inputs.length - 1
   let tokens = 0
+  let messages = 0
   for (let index = first; index >= 0; index--) {
     const seq = inputs[index]?.seq
-    tokens += tokensOf(told.filter(({ input }) => input === seq))
-    if (index < inputs.length - 1 && tokens > room) break
+    const part = told.filter(({ input }) => input === seq)
+    tokens += tokensOf(part)
+    messages += part.length
+    const isOver =
+      messages > room.maxMessages ||
+      tokens > (messages <= room.messages ? room.maxTokens : room.tokens)
+    if (index < inputs.length - 1 && isOver) break
     first = index
   }
   return first

@@ -25,6 +25,9 @@ const limits = {
   llmRetryMs: 10,
   maxResultTokens: 100,
   maxOfferedTools: 100,
+  maxHistoryLength: 0,
+  summarizationThreshold: 85,
+  retainNewestMessages: 0,
   approvalTimeoutMs: 1_000,
 }
 

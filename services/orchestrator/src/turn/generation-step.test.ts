@@ -84,7 +84,14 @@ async function request(contextTokens: number, ...facts: LogFact[]): Promise<Gene
     logger: { info: () => undefined, warn: () => undefined },
     tools: { offered: async () => tools },
     model: () => undefined,
-    limits: { contextTokens, maxOfferedTools: 100, maxResultTokens: 1_000 },
+    limits: {
+      contextTokens,
+      maxOfferedTools: 100,
+      maxResultTokens: 1_000,
+      maxHistoryLength: 0,
+      summarizationThreshold: 85,
+      retainNewestMessages: 0,
+    },
     systemPrompt: '',
   } as unknown as TurnDeps
   const never = new AbortController().signal

@@ -41,6 +41,12 @@ export interface Limits {
   readonly llmRetryMs: number
   /** How much of a conversation models are sent; by default what the model says it takes. */
   readonly contextTokens?: number
+  /** Of more messages the older ones are summarised. 0: no limit. */
+  readonly maxHistoryLength: number
+  /** Percent of the context. */
+  readonly summarizationThreshold: number
+  /** Of the newest messages so many are not summarised. */
+  readonly retainNewestMessages: number
   /** How much of one tool result models are sent. */
   readonly maxResultTokens: number
   /** Models are offered a search, and the tools they have found, where there are more than this. */
