@@ -144,6 +144,24 @@ describe('a conversation', () => {
     }
   })
 
+  test('has settings of its own, which its turns obey, and the tools in its answer', async () => {
+    const settings = { maxToolCalls: 0, metadata: { from: 'test' } }
+    const { body } = await request<{ sessionId: string; tools: object[] }>(
+      'POST',
+      '/session',
+      settings,
+    )
+    expect(body).toMatchObject({ session: settings })
+    expect(body.tools).toContainEqual({ server: 'test', tool: 'slow', state: 'ready' })
+    const events = await Array.fromAsync(say(body.sessionId, turn))
+    expect(events.find(({ type }) => type === 'tool_result')).toMatchObject({ outcome: 'refused' })
+    const changed = await request('PATCH', `/session/${body.sessionId}`, { maxToolCalls: null })
+    expect(changed.body).not.toHaveProperty('maxToolCalls')
+    const again = await Array.fromAsync(say(body.sessionId, turn))
+    expect(again.find(({ type }) => type === 'tool_result')).toMatchObject({ outcome: 'ok' })
+    expect(again.at(-1)).toMatchObject({ type: 'done', content: 'It said hi.' })
+  })
+
   test('goes on at another gateway exactly where it was left, again and again', async () => {
     const session = await newSession()
     const kept: Event[] = []
@@ -281,8 +299,10 @@ test('a question of a tool is answered', async () => {
   expect(textOf(events)).toBe('done')
 })
 
-test('progress of a running tool is told over HTTP and sockets', async () => {
-  using socket = await ChatSocket.open({ url: otherGateway })
+test('sockets at any gateway are found, and told the progress of a running tool as HTTP is', async () => {
+  using socket = await ChatSocket.open({ url: otherGateway, headers: { 'user-agent': 'tab' } })
+  const { body: open } = await request('GET', `/session/${socket.sessionId}/connections`)
+  expect(open).toMatchObject({ connections: [{ userAgent: 'tab' }] })
   const calls = [{ name: 'test__slow', arguments: {} }]
   const events = await Array.fromAsync(say(socket.sessionId, script({ calls }, { text: 'done' })))
   await socket.turnsDone()

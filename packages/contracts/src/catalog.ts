@@ -25,6 +25,7 @@ import { updateSession } from './sessions/update-session.ts'
 import { sessionHistory } from './sessions/session-history.ts'
 import { runSessionTool } from './supervisor/run-session-tool.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
+import { connectionsFound, findConnections } from './socket/connections.ts'
 import { callControl } from './tool/call-control.ts'
 import { runTool } from './tool/run-tool.ts'
 import { toolProgress } from './tool/tool-progress.ts'
@@ -47,6 +48,8 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   toolProgress,
   orchestratorControl,
   orchestratorJobs,
+  findConnections,
+  connectionsFound,
   listSessions,
   getSession,
   updateSession,

@@ -26,8 +26,8 @@ export const ErrorInfo = z.object({
   code: ErrorCode,
   message: z.string(),
   field: z.string().optional(),
-  /** Finer than the code, for programs. `context-overflow`: the conversation is too long for the model. */
-  reason: z.literal('context-overflow').optional(),
+  /** Finer than the code, for programs. `context-overflow`: the conversation is too long for the model; `expired`: the session was deleted because nothing happened in it. */
+  reason: z.enum(['context-overflow', 'expired']).optional(),
   /** Which attempt this was, counted from 1, where something was tried more than once. */
   attempt: z.number().int().positive().optional(),
   recovery: Recovery.optional(),

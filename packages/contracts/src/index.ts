@@ -97,6 +97,7 @@ export { fromSnapshot, toSnapshot } from './session/snapshot.ts'
 export { BlobReference } from './session/blob-reference.ts'
 export { InputRequired, ToolFact, toolFact, ToolFinished } from './session/tool-fact.ts'
 export { addUsage } from './session/add-usage.ts'
+export { changeSettings, SessionSettings, SettingsChange } from './session/session-settings.ts'
 export { toolOutcome } from './session/tool-outcome.ts'
 export {
   ApprovalRequired,
@@ -114,6 +115,7 @@ export { updateSession } from './sessions/update-session.ts'
 export { sessionHistory } from './sessions/session-history.ts'
 export type { Cursor } from './socket/cursor.ts'
 export { cursorAfter, formatCursor, parseCursor } from './socket/cursor.ts'
+export { ConnectionInfo, connectionsFound, findConnections } from './socket/connections.ts'
 export type { SessionEvent, ToolProgressDown } from './socket/down.ts'
 export { ContextDown, Down, InputDown, QueueDown, UserDown } from './socket/down.ts'
 export {

@@ -5,6 +5,7 @@ import type {
   ServerEntry,
   ServerStats,
   ServerView,
+  ToolUse,
 } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
@@ -15,8 +16,17 @@ export interface Capabilities {
   welcome(): string
   /** Who answers when nobody is named, and who may be named. */
   models(): ModelList
+  /** Every tool with the state of its server. */
+  tools(): ToolState[]
   /** For `/health`: `degraded` while a server or every model is missing; the rest works. */
   summary(): Record<string, unknown>
+}
+
+export interface ToolState {
+  readonly server: string
+  readonly tool: string
+  readonly state: ServerEntry['state']
+  readonly use?: ToolUse
 }
 
 export interface ModelList {
@@ -32,6 +42,14 @@ export function capabilities({ entries }: CatalogView): Capabilities {
     model() !== undefined && servers().every(({ state }) => state === 'ready')
   return {
     welcome: () => welcome(Array.from(entries.values())),
+    tools: () =>
+      servers().flatMap(({ server, state, entry, tools, instances }) => {
+        const { toolUse } = instances.find((each) => each.entry === entry)?.stats ?? {}
+        return tools.map(({ name }) => {
+          const use = toolUse?.[name]
+          return { server, tool: name, state, ...(use === undefined ? {} : { use }) }
+        })
+      }),
     models() {
       // Faults of settings are for those who run the host.
       const { kind: _, faults: _faults, ...answering } = model() ?? {}

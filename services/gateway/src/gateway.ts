@@ -16,6 +16,7 @@ import { OwnMounts } from './mcp/core/own-mounts.ts'
 import { Mounts } from './mcp/mounts.ts'
 import type { Connection } from './socket/connection.ts'
 import { serveSocket } from './socket/socket.ts'
+import { LiveConnections } from './session/live-connections.ts'
 import { MAINTENANCE } from './standard-messages.ts'
 
 /** How long clients have to answer the close of their socket. */
@@ -37,6 +38,7 @@ export async function createGateway(
   const passing = new UnderWay()
   const draining = new AbortController()
   const events = gatewayEvents(metrics)
+  const live = new LiveConnections({ bus, connections })
   const deps = {
     bus,
     catalog,
@@ -56,6 +58,8 @@ export async function createGateway(
       ...deps,
       operations: { ...operations, details: () => able.summary() },
       models: () => able.models(),
+      tools: () => able.tools(),
+      live,
       onSocket: (socket, request) => void serveSocket(deps, socket, request, config),
     },
     config,
@@ -85,6 +89,7 @@ export async function createGateway(
       }, CLOSE_LIMIT_MS)
       await app.close()
       clearTimeout(late)
+      live[Symbol.dispose]()
       ownLists[Symbol.dispose]()
       clients[Symbol.dispose]()
       bundles[Symbol.dispose]()

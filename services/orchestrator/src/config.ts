@@ -16,6 +16,12 @@ export const orchestratorSettings = {
     default: '25',
     describe: 'How many tool calls one turn may make; after that the model must answer without.',
   }),
+  maxSessionToolCalls: setting({
+    env: 'MAX_SESSION_TOOL_CALLS',
+    schema: values.integer(0, 1_000_000),
+    default: '0',
+    describe: 'How many tool calls all turns of a session may make together; 0 is without limit.',
+  }),
   maxTurnMs: setting({
     env: 'MAX_TURN_MS',
     schema: values.integer(0, 86_400_000),

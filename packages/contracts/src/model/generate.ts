@@ -17,6 +17,7 @@ export const GenerateRequest = z.object({
   /** Who failed in mid-answer, as `provider/model`: others are asked first. */
   avoid: z.array(z.string()).optional(),
   system: z.string().optional(),
+  temperature: z.number().optional(),
   messages: z.array(PromptMessage),
   tools: z.array(OfferedTool),
   /** Where `Prompt` is as JSON, when it is too large to stand here: the two above are then empty. */

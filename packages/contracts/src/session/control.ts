@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
+import { SettingsChange } from './session-settings.ts'
 
 /** What a field of a form may hold. */
 export const InputValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
@@ -30,6 +31,9 @@ export const ModelChosen = z.object({
   model: z.string().optional(),
 })
 
+/** Holds for all steps of turns that begin after this. */
+export const SettingsChosen = SettingsChange.extend({ type: z.literal('settings-chosen') })
+
 /** The last entry of a log: it is about to be erased. */
 export const SessionDeleted = z.object({ type: z.literal('session-deleted') })
 
@@ -37,6 +41,7 @@ export const ControlFact = z.discriminatedUnion('type', [
   InputAnswered,
   CancelRequested,
   ModelChosen,
+  SettingsChosen,
   SessionDeleted,
 ])
 export type ControlFact = z.infer<typeof ControlFact>

@@ -8,6 +8,8 @@ import type { GenerationResult } from './generation-result.ts'
 import type { LogEntry } from './log-entry.ts'
 import type { AskedQuestion, QuestionEnd } from './question.ts'
 import { questionEnd } from './question.ts'
+import type { SessionSettings } from './session-settings.ts'
+import { changeSettings } from './session-settings.ts'
 import type { ToolFact, ToolFinished, ToolStarted } from './tool-fact.ts'
 import type { ContextCompacted, TurnDone, TurnEvent, TurnWaiting } from './turn-event.ts'
 import type { UserMessage } from './user-message.ts'
@@ -104,6 +106,10 @@ export interface SessionState {
   owner?: string
   /** Who answers the messages to come that name nobody, where a user chose that. */
   model?: string
+  /** What it has in place of the host's own settings. */
+  settings: SessionSettings
+  /** How many tool calls its models have made. */
+  toolCalls: number
   /** User messages in order, by log sequence; repeated ids are left out. */
   readonly inputs: Map<number, Input>
   /** Their sequences by the client's ids. */
@@ -139,6 +145,8 @@ export function emptySession(): SessionState {
     snapshotEntries: 0,
     createdAt: 0,
     updatedAt: 0,
+    settings: {},
+    toolCalls: 0,
     inputs: new Map(),
     messageIds: new Map(),
     unfinished: new Set(),
@@ -234,6 +242,9 @@ function applyControl(state: SessionState, fact: ControlFact, time: number): voi
     case 'model-chosen':
       if (fact.model === undefined) delete state.model
       else state.model = fact.model
+      return
+    case 'settings-chosen':
+      state.settings = changeSettings(state.settings, fact)
       return
     case 'session-deleted':
       state.isDeleted = true
@@ -374,6 +385,7 @@ function applyResult(
     if (block.type !== 'tool-call') continue
     const call: ToolCall = { block, attempt: 0, starts: [] }
     generation.calls.set(block.id, call)
+    state.toolCalls++
     state.calls.set(block.id, call)
   }
 }

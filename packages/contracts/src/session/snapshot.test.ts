@@ -175,5 +175,5 @@ test('none is made while a question is open, and one of another version is not r
   const text = toSnapshot(state) ?? ''
   applyEntry(state, { kind: 'tool', fact, session, envelope, seq: 50, time: 0 })
   expect(toSnapshot(state)).toBeUndefined()
-  expect(fromSnapshot(text.replace('"version":1', '"version":0'))).toBeUndefined()
+  expect(fromSnapshot(text.replace('"version":2', '"version":1'))).toBeUndefined()
 })

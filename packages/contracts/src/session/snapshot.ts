@@ -4,7 +4,7 @@ import { branchOf } from './fold.ts'
 import type { TurnOutcome } from './turn-event.ts'
 
 /** Raise it when the state changes its shape: snapshots of another version are not read. */
-const SNAPSHOT_VERSION = 1
+const SNAPSHOT_VERSION = 2
 
 /** How much of the turns that are done a snapshot keeps whole at most, the newest, in characters of JSON. */
 const KEPT_LENGTH = 1024 * 1024
@@ -90,6 +90,8 @@ function kept(
     updatedAt,
     owner,
     model,
+    settings,
+    toolCalls,
     head,
     clearedThrough,
     usage,
@@ -104,6 +106,8 @@ function kept(
     updatedAt,
     ...(owner === undefined ? {} : { owner }),
     ...(model === undefined ? {} : { model }),
+    settings,
+    toolCalls,
     ...(head === undefined ? {} : { head }),
     clearedThrough,
     usage,

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { SessionId } from '../ids.ts'
 import { SessionRecord } from '../session/session-record.ts'
+import { SettingsChange } from '../session/session-settings.ts'
 
 /**
- * Gives a session a title, a model, or both; what is absent stays as it is. Errors: `not-found`; `invalid`
+ * Changes a session's title, model, settings and metadata; what is absent stays as it is. Errors: `not-found`; `invalid`
  * when nothing of the title can be read or there is no such provider.
  */
 export const updateSession = defineCall('session.update', {
@@ -14,6 +15,9 @@ export const updateSession = defineCall('session.update', {
     title: z.string().min(1).max(200).optional(),
     /** Who answers its next messages, as `provider/model` or `provider`; `null`: the one that answers by default. */
     model: z.string().nullable().optional(),
+    ...SettingsChange.shape,
+    /** The caller's own; `null` removes it. */
+    metadata: z.record(z.string(), z.json()).nullable().optional(),
     /** Makes the session known before its first message. */
     create: z.boolean().optional(),
   }),

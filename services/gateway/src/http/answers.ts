@@ -1,4 +1,11 @@
-import { HistoryMessage, SessionRecord } from '@mcp-host/contracts'
+import {
+  ConnectionInfo,
+  HistoryMessage,
+  ServerEntry,
+  SessionRecord,
+  ToolUse,
+} from '@mcp-host/contracts'
+import { z } from 'zod'
 import {
   Attachments,
   ContentBlocks,
@@ -11,20 +18,29 @@ import {
 } from '../projection/answer-parts.ts'
 import { describeFields } from '../projection/describe-fields.ts'
 
-export const Session = describeFields(SessionRecord.extend({ usage: TokensByModel }), {
-  id: 'A secret: who knows it may read and write the session.',
-  owner: 'Who began it.',
-  title: 'The one a user gave it, else the beginning of its first message.',
-  isTitled: 'Whether a user chose the title.',
-  createdAt: 'Epoch milliseconds.',
-  updatedAt: 'When the last message or turn came, in epoch milliseconds.',
-  model:
-    'Who answers messages that name nobody, as `provider/model` or `provider`; absent where nobody chose that.',
-  modelSeq: 'Where in its log that was chosen last.',
-  messages: 'How many user messages it has, on all branches.',
-  usage: 'What all turns took, by model.',
-  state: '`active`: those that were deleted are not shown.',
-}).meta({ id: 'Session', description: 'What is known of a session.' })
+export const Session = describeFields(
+  SessionRecord.extend({ usage: TokensByModel, metadata: z.looseObject({}).optional() }),
+  {
+    id: 'A secret: who knows it may read and write the session.',
+    owner: 'Who began it.',
+    title: 'The one a user gave it, else the beginning of its first message.',
+    isTitled: 'Whether a user chose the title.',
+    createdAt: 'Epoch milliseconds.',
+    updatedAt: 'When the last message or turn came, in epoch milliseconds.',
+    model:
+      'Who answers messages that name nobody, as `provider/model` or `provider`; absent where nobody chose that.',
+    modelSeq: 'Where in its log that was chosen last.',
+    systemPrompt: 'What models are told before its conversation; absent: as the host is set.',
+    temperature: 'Of its answers; absent: as the provider is set.',
+    maxToolCalls: 'How many tool calls each of its turns may make; absent: as the host is set.',
+    settingsSeq: 'Where in its log these were chosen last.',
+    metadata: "The caller's own.",
+    isExpired: 'Of deleted ones.',
+    messages: 'How many user messages it has, on all branches.',
+    usage: 'What all turns took, by model.',
+    state: '`active`: those that were deleted are not shown.',
+  },
+).meta({ id: 'Session', description: 'What is known of a session.' })
 
 const { data, metadata } = HistoryMessage.shape
 
@@ -81,3 +97,29 @@ export const Message = describeFields(
     metadata: 'What else is known of it.',
   },
 ).meta({ id: 'Message', description: 'One message of a conversation.' })
+
+export const Tools = z
+  .array(
+    z.object({
+      server: z.string().describe('Whose it is.'),
+      tool: z.string().describe('Its name there.'),
+      state: ServerEntry.shape.state.describe('Of its server; only tools of `ready` ones run.'),
+      use: describeFields(ToolUse, {
+        calls: 'How often it was called.',
+        failures: 'How often it failed.',
+        averageMs: 'How long its calls took on average, in milliseconds.',
+        lastUsedAt: 'When it was called last, in epoch milliseconds.',
+      })
+        .optional()
+        .describe('How it was used since its server started; absent when it was not.'),
+    }),
+  )
+  .describe('The tools of the host, as they are now.')
+
+export const Connection = describeFields(ConnectionInfo, {
+  clientId: 'Given by the gateway.',
+  gateway: 'The process that has the socket.',
+  connectedAt: 'Epoch milliseconds.',
+  lastActiveAt: 'When it last sent something, in epoch milliseconds.',
+  userAgent: 'As the client said.',
+})

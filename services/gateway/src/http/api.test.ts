@@ -61,6 +61,8 @@ beforeEach(async () => {
       catalog,
       mounts: new Mounts(catalog),
       models: () => models,
+      tools: () => [{ server: 's', tool: 't', state: 'ready' }],
+      live: { of: async () => [] },
     },
     { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },
   )
@@ -298,13 +300,48 @@ describe('a gateway that drains', () => {
 })
 
 describe('sessions', () => {
+  test('one that has expired is told apart from one that was deleted', async () => {
+    bus.isDeleted = true
+    expect((await ask('GET', at('/events'))).json()).toMatchObject({
+      error: { code: 'not-found', message: 'this session was deleted' },
+    })
+    bus.isExpired = true
+    expect((await ask('GET', at('/events'))).json()).toMatchObject({
+      error: { code: 'not-found', reason: 'expired', message: expect.stringContaining('expired') },
+    })
+  })
+
+  test('a new one is given settings and metadata of its own', async () => {
+    const session = { id: 's', systemPrompt: 'Be short.' }
+    bus.replies.set('session.update', session)
+    const body = {
+      systemPrompt: 'Be short.',
+      temperature: 0,
+      maxToolCalls: 0,
+      metadata: { a: [1] },
+    }
+    const { statusCode, json } = await ask('POST', '/api/chat/session', body)
+    expect([statusCode, json<object>()]).toMatchObject([201, { session }])
+    expect(bus.calls).toEqual([
+      {
+        subject: 'session.update',
+        request: { session: expect.any(String), ...body, create: true },
+      },
+    ])
+    const faulty = await ask('POST', '/api/chat/session', { temperature: 3 })
+    expect(faulty.json()).toMatchObject({ error: { code: 'invalid', field: 'temperature' } })
+  })
+
   test('a new one needs nothing else; its id is long and new', async () => {
     const [one, two] = [
       await ask('POST', '/api/chat/session'),
       await ask('POST', '/api/chat/session'),
     ]
     expect(one.statusCode).toBe(201)
-    expect(one.json()).toEqual({ sessionId: expect.stringMatching(/^[\w-]{32}$/) })
+    expect(one.json()).toEqual({
+      sessionId: expect.stringMatching(/^[\w-]{32}$/),
+      tools: [{ server: 's', tool: 't', state: 'ready' }],
+    })
     expect(two.json()).not.toEqual(one.json())
     expect(bus.calls).toEqual([])
   })

@@ -1,9 +1,10 @@
 import type { Bus } from '@mcp-host/bus'
-import { BusError, SessionId } from '@mcp-host/contracts'
+import { SessionId } from '@mcp-host/contracts'
 import type { FastifyInstance, RawServerDefault, FastifyBaseLogger } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
+import { deletedSession } from '../session/deleted-session.ts'
 import type { GatewayEvents } from '../events.ts'
 import { ErrorReply } from './error-reply.ts'
 import type { EventStreamDeps } from './event-stream.ts'
@@ -61,6 +62,6 @@ export function faults(...statuses: Exclude<Fault, 403 | 500>[]): Record<number,
 export async function checkNotDeleted(bus: Bus, session: SessionId): Promise<void> {
   const known = await bus.directory.get(session)
   if (known?.record.state === 'deleted') {
-    throw new BusError('not-found', 'this session was deleted', { field: 'id' })
+    throw deletedSession(known.record, 'id')
   }
 }

@@ -34,6 +34,7 @@ import { describeRoutes } from './openapi.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { originGuard, originHeaders, preflightHeaders } from './origin.ts'
 import { readBodies } from './read-bodies.ts'
+import type { SessionRouteDeps } from './session-routes.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
 /** Larger frames end the connection; up to it a too long message is answered with an error. */
@@ -62,6 +63,8 @@ export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passin
   readonly catalog: CatalogView
   readonly operations: OperationsDeps
   readonly models: () => ModelList
+  readonly tools: SessionRouteDeps['tools']
+  readonly live: SessionRouteDeps['connections']
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void
 }
 
@@ -168,7 +171,7 @@ export async function buildApp(
       readBodies(scope)
       const api = scope.withTypeProvider<ZodTypeProvider>()
       api.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
-      addSessionRoutes(api, deps)
+      addSessionRoutes(api, { ...deps, connections: deps.live })
       addChatRoutes(api, deps)
       addModelRoutes(api, deps)
       await api.register(async (files: Api) => addFileRoutes(files, deps))

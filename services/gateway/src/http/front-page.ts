@@ -27,6 +27,7 @@ GET    /api/chat/sessions                  list them
 GET    /api/chat/session/:id               what is known of one
 PATCH  /api/chat/session/:id               give it a title or a model
 DELETE /api/chat/session/:id               erase it
+GET    /api/chat/session/:id/connections   the sockets that are open on it
 GET    /api/chat/session/:id/messages      what was said
 POST   /api/chat/session/:id/message       say something, get the answer as a stream of events
 POST   /api/chat/session/:id/file          store a file that is to come with a message

@@ -29,6 +29,8 @@ export async function openApiDocument(): Promise<object> {
       catalog,
       mounts: new Mounts(catalog),
       models: () => ({ providers: [] }),
+      tools: () => [],
+      live: { of: async () => [] },
       onSocket: () => undefined,
     },
     { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },

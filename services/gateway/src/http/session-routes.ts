@@ -1,4 +1,4 @@
-import type { CallContract } from '@mcp-host/contracts'
+import type { CallContract, SessionRecord } from '@mcp-host/contracts'
 import {
   BusError,
   deleteSession,
@@ -10,12 +10,16 @@ import {
   newSessionId,
   sessionHistory,
   SessionId,
+  SessionSettings,
+  SettingsChange,
   updateSession,
 } from '@mcp-host/contracts'
 import { z } from 'zod'
-import { Message, Session } from './answers.ts'
+import { describeFields } from '../projection/describe-fields.ts'
+import type { LiveConnections } from '../session/live-connections.ts'
+import { Connection, Message, Session, Tools } from './answers.ts'
 import type { Api, ApiDeps } from './api.ts'
-import { CALL_TIMEOUT_MS, faults, jsonAnswer, SessionParams } from './api.ts'
+import { CALL_TIMEOUT_MS, checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
 
 const MAX_TITLE_LENGTH = 200
 
@@ -29,6 +33,23 @@ const Model = ModelReference.describe(
   'Who answers its next messages that name nobody, as `provider/model` or `provider`; `GET /api/chat/models` lists them.',
 )
 
+const SETTINGS = {
+  systemPrompt: 'What models are told before its conversation, in place of `SYSTEM_PROMPT`.',
+  temperature: 'Of its answers, from 0 to 2.',
+  maxToolCalls: 'How many tool calls each of its turns may make, in place of `MAX_TOOL_CALLS`.',
+}
+const SETTINGS_CHANGE = {
+  systemPrompt: `${SETTINGS.systemPrompt} \`null\`: as the host is set.`,
+  temperature: `${SETTINGS.temperature} \`null\`: as the provider is set.`,
+  maxToolCalls: `${SETTINGS.maxToolCalls} \`null\`: as the host is set.`,
+}
+
+// Bodies are JSON already; the recursive schema of all JSON has no place in the API's description.
+const Metadata = z
+  .looseObject({})
+  .transform((value) => value as NonNullable<SessionRecord['metadata']>)
+  .describe("The caller's own, up to 16,384 characters of JSON; it means nothing to the host.")
+
 const Page = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(50),
   before: z
@@ -41,8 +62,14 @@ const Page = z.object({
 
 const next = z.string().optional().describe('`before` of the next page; absent on the last one.')
 
+export interface SessionRouteDeps extends Pick<ApiDeps, 'bus'> {
+  /** All tools of the host, as they are now. */
+  readonly tools: () => z.infer<typeof Tools>
+  readonly connections: Pick<LiveConnections, 'of'>
+}
+
 /** Sessions and what was said in them. */
-export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
+export function addSessionRoutes(api: Api, { bus, tools, connections }: SessionRouteDeps): void {
   const tags = ['sessions']
 
   /** Asks an orchestrator. */
@@ -54,9 +81,9 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
     try {
       return await bus.call(contract, {}, request, options)
     } catch (error) {
-      const { code, message, field } = BusError.from(error)
+      const { code, message, field, reason } = BusError.from(error)
       // The field has another name here.
-      if (field === 'session') throw new BusError(code, message, { field: 'id' })
+      if (field === 'session') throw new BusError(code, message, { field: 'id', reason })
       throw error
     }
   }
@@ -69,14 +96,22 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
         operationId: 'createSession',
         summary: 'Begin a session',
         description:
-          'Without a title or a model it is not known before its first message: until then it is not listed, has no history and cannot be changed or deleted (404).',
-        body: z.object({ title: Title.optional(), model: Model.optional() }).prefault({}),
+          'Without a title, a model or settings it is not known before its first message: until then it is not listed, has no history and cannot be changed or deleted (404).',
+        body: z
+          .object({
+            title: Title.optional(),
+            model: Model.optional(),
+            ...describeFields(SessionSettings, SETTINGS).shape,
+            metadata: Metadata.optional(),
+          })
+          .prefault({}),
         response: {
           201: jsonAnswer(
             'The new session. Its id is a secret: who knows it may read and write the session.',
             z.object({
               sessionId: SessionId,
-              session: Session.optional().describe('With a title or a model.'),
+              session: Session.optional().describe('With a title, a model or settings.'),
+              tools: Tools,
             }),
           ),
           ...faults(400, 413, 415, 503, 504),
@@ -85,11 +120,11 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
     },
     async ({ body }, reply) => {
       const session = newSessionId()
-      const isKnown = body.title !== undefined || body.model !== undefined
+      const isKnown = Object.values(body).some((value) => value !== undefined)
       const record = isKnown
         ? { session: await ask(updateSession, { session, ...body, create: true }) }
         : {}
-      return reply.code(201).send({ sessionId: session, ...record })
+      return reply.code(201).send({ sessionId: session, ...record, tools: tools() })
     },
   )
 
@@ -131,7 +166,7 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
       schema: {
         tags,
         operationId: 'updateSession',
-        summary: 'Give a session a title or a model',
+        summary: 'Change the title, model, settings or metadata of a session',
         params: SessionParams,
         body: z
           .object({
@@ -139,9 +174,11 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
             model: Model.nullable()
               .optional()
               .describe(`${Model.description} \`null\`: the one that answers by default.`),
+            ...describeFields(SettingsChange, SETTINGS_CHANGE).shape,
+            metadata: Metadata.nullable().optional(),
           })
           .refine((body) => Object.values(body).some((value) => value !== undefined), {
-            error: 'needs a title, a model, or both',
+            error: 'needs a title, a model, settings or metadata',
             path: ['title'],
           }),
         response: {
@@ -170,6 +207,26 @@ export function addSessionRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void 
     async ({ params: { id } }, reply) => {
       await ask(deleteSession, { session: id })
       return reply.code(204).send()
+    },
+  )
+
+  api.get(
+    '/session/:id/connections',
+    {
+      schema: {
+        tags,
+        operationId: 'listConnections',
+        summary: 'Sockets that are open on a session, at all gateways that answer',
+        params: SessionParams,
+        response: {
+          200: jsonAnswer('They.', z.object({ connections: z.array(Connection) })),
+          ...faults(400, 404, 503),
+        },
+      },
+    },
+    async ({ params: { id } }) => {
+      await checkNotDeleted(bus, id)
+      return { connections: await connections.of(id) }
     },
   )
 

@@ -29,7 +29,8 @@ export const Failure = describeFields(ErrorInfo, {
   attempt: 'Which attempt this was, counted from 1, where something was tried more than once.',
   recovery:
     'What the host did: `retry`: tried again; `shorten`: sent less of the conversation; `tell-model`: the model goes on without; `tell-user`: nothing more, you decide.',
-  reason: 'Finer than `code`. `context-overflow`: the conversation is too long for the model.',
+  reason:
+    'Finer than `code`. `context-overflow`: the conversation is too long for the model. `expired`: the session was deleted because nothing happened in it.',
 })
 
 const tokens = {

@@ -107,6 +107,7 @@ function controlEvents(fact: ControlFact): Unplaced[] {
       // Whether it is about the turn that runs is not to be seen here; the turn's end tells.
       return []
     case 'model-chosen':
+    case 'settings-chosen':
       // Each answer says who gives it.
       return []
     case 'session-deleted':

@@ -2,6 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Cursor } from '@mcp-host/contracts'
 import { BusError, cursorAfter, newSessionId, parseCursor, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
+import { deletedSession } from '../session/deleted-session.ts'
 import { newestTurn } from '../session/follow-session.ts'
 
 const Query = z.object({
@@ -43,9 +44,8 @@ export async function openSession(bus: Bus, query: unknown): Promise<OpenedSessi
   // Nothing is left of the log of a deleted session: whose place is in it needs no other look. Thousands may
   // come back at once.
   const isDoubtful = after === undefined || isBeyond
-  if (isDoubtful && (await bus.directory.get(sessionId))?.record.state === 'deleted') {
-    throw new BusError('not-found', 'this session was deleted', { field: 'sessionId' })
-  }
+  const known = isDoubtful ? await bus.directory.get(sessionId) : undefined
+  if (known?.record.state === 'deleted') throw deletedSession(known.record, 'sessionId')
   if (isBeyond) {
     const message = 'query: after is not an event of this session; connect without it'
     throw new BusError('invalid', message, { field: 'after' })

@@ -123,10 +123,10 @@ test('the model is asked with the conversation, the tools and the system prompt'
     },
   }
   const { messages, tools } = request()
-  await run(model, { system: 'be kind' })
+  await run(model, { system: 'be kind', temperature: 0 })
   await run(model)
   expect(asked).toEqual([
-    { messages, tools, system: 'be kind' },
+    { messages, tools, system: 'be kind', temperature: 0 },
     { messages, tools },
   ])
 })

@@ -93,12 +93,17 @@ export async function runGeneration(
   }
 
   try {
-    const { system } = request
+    const { system, temperature } = request
     const { messages, tools } = await readPrompt(request)
     // Some models write a dot between server and tool.
     for (const tool of tools) offered.set(`${tool.server}.${tool.tool}`, tool)
     for (const tool of tools) offered.set(tool.safeName, tool)
-    const asked = { messages, tools, ...(system === undefined ? {} : { system }) }
+    const asked = {
+      messages,
+      tools,
+      ...(system === undefined ? {} : { system }),
+      ...(temperature === undefined ? {} : { temperature }),
+    }
     meter = usageMeter(asked)
     for await (const part of model.stream(asked, { signal: either })) {
       meter.add(part)

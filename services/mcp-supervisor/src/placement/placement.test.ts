@@ -40,8 +40,8 @@ function makeHost(): MCPHost {
     },
     getServers: () => [],
     on: () => undefined,
-    // eslint-disable-next-line require-yield -- nothing changes
     getMetrics: () => ({ servers: {} }),
+    // eslint-disable-next-line require-yield -- nothing changes
     async *serverChanges() {
       return
     },

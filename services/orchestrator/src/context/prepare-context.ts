@@ -106,7 +106,8 @@ export async function prepareContext(
   tools: readonly OfferedTool[],
   { force }: { readonly force: boolean },
 ): Promise<PromptMessage[]> {
-  const { limits, systemPrompt } = deps
+  const { limits } = deps
+  const { systemPrompt = deps.systemPrompt } = turn.view.state.settings
   const count = (told: readonly Told[]): number =>
     promptTokens(
       told.map(({ message }) => message),

@@ -20,6 +20,8 @@ export interface EraseDeps {
 
 export interface Erasure {
   readonly envelope: Envelope
+  /** Nothing happened in it for too long. */
+  readonly isExpired?: boolean
   /** The record if the session is to be erased; asked again when the record has changed. */
   readonly check: (record: SessionRecord | undefined) => SessionRecord | undefined
 }
@@ -31,13 +33,15 @@ export interface Erasure {
 export async function eraseSession(
   deps: EraseDeps,
   session: SessionId,
-  { envelope, check }: Erasure,
+  { envelope, isExpired = false, check }: Erasure,
 ): Promise<boolean> {
   const { bus, logger } = deps
   const fields = { ...requestFields(envelope), component: 'sessions', sessionId: session }
   const mark = (given: SessionRecord | undefined): SessionRecord | undefined => {
     const record = check(given)
-    return record && { ...record, title: '', state: 'deleted' }
+    if (record === undefined) return undefined
+    const { metadata: _, systemPrompt: _prompt, ...kept } = record
+    return { ...kept, title: '', state: 'deleted', ...(isExpired ? { isExpired } : {}) }
   }
   const marked = await updateRecord(bus.directory, session, mark, { ttlMs: MARK_TTL_MS })
   if (marked === undefined) return false

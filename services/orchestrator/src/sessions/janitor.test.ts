@@ -98,6 +98,7 @@ test('sessions in which nothing happened for too long are deleted, the others st
   await rounds(1)
   expect(purged).toEqual([old])
   expect([stateOf(old), stateOf(young)]).toEqual(['deleted', 'active'])
+  expect(directory.records.get(old)).toMatchObject({ isExpired: true })
 })
 
 test('with 0 days all stay', async () => {

@@ -105,7 +105,11 @@ class Janitor implements AsyncDisposable {
     if (!this.#isOld(updatedAt)) return
     const check = (record: SessionRecord | undefined): SessionRecord | undefined =>
       record?.state === 'active' && this.#isOld(record.updatedAt) ? record : undefined
-    await eraseSession(this.#deps, id, { envelope: newEnvelope(owner), check })
+    await eraseSession(this.#deps, id, {
+      envelope: newEnvelope(owner),
+      isExpired: true,
+      check,
+    })
   }
 
   #isOld(updatedAt: number): boolean {

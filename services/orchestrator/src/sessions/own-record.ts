@@ -7,6 +7,7 @@ export function ownRecord(
   record: SessionRecord | undefined,
   principal: string,
 ): SessionRecord {
+  if (record?.isExpired === true && record.owner === principal) throw expired(session)
   if (record === undefined || record.state === 'deleted' || record.owner !== principal) {
     throw noSession(session)
   }
@@ -15,4 +16,9 @@ export function ownRecord(
 
 export function noSession(session: SessionId): BusError {
   return new BusError('not-found', `there is no session "${session}"`, { field: 'session' })
+}
+
+function expired(session: SessionId): BusError {
+  const message = `the session "${session}" has expired: nothing happened in it for too long; begin another`
+  return new BusError('not-found', message, { field: 'session', reason: 'expired' })
 }

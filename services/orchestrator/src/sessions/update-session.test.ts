@@ -128,3 +128,34 @@ test('nobody chooses a model for the session of another', async () => {
   })
   expect(appended).toEqual([])
 })
+
+test('a session gets settings and metadata of its own, and loses them again', async () => {
+  const known = record()
+  await directory.put(known)
+  const own = { systemPrompt: 'Be short.', temperature: 0, maxToolCalls: 3 }
+  const metadata = { customer: 7 }
+  const changed = await change(known.id, { ...own, metadata })
+  expect(changed).toMatchObject({ ...own, metadata, settingsSeq: 1 })
+  expect(appended).toEqual([{ kind: 'control', fact: { type: 'settings-chosen', ...own } }])
+  const again = await change(known.id, { temperature: null, metadata: null })
+  expect(again).toMatchObject({ systemPrompt: 'Be short.', maxToolCalls: 3 })
+  expect(again).not.toHaveProperty('temperature')
+  expect(again).not.toHaveProperty('metadata')
+})
+
+test('metadata that is too large is refused by its field', async () => {
+  const known = record()
+  await directory.put(known)
+  const metadata = { text: 'x'.repeat(20_000) }
+  await expect(change(known.id, { metadata })).rejects.toMatchObject({
+    code: 'invalid',
+    field: 'metadata',
+  })
+})
+
+test('a session that expired is told apart from one that never was', async () => {
+  const known = record()
+  await directory.put({ ...known, state: 'deleted', isExpired: true })
+  await expect(change(known.id, { title: 'x' })).rejects.toMatchObject({ reason: 'expired' })
+  await expect(change(newSessionId(), { title: 'x' })).rejects.toMatchObject({ reason: undefined })
+})

@@ -1,9 +1,12 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, SessionId, SessionRecord } from '@mcp-host/contracts'
-import { BusError, withoutAlias } from '@mcp-host/contracts'
+import type { Envelope, SessionId, SessionRecord, SettingsChange } from '@mcp-host/contracts'
+import { BusError, changeSettings, SessionSettings, withoutAlias } from '@mcp-host/contracts'
 import { cleanTitle } from './clean-title.ts'
 import { noSession, ownRecord } from './own-record.ts'
 import { updateRecord } from './update-record.ts'
+
+/** Of a caller's own metadata, as JSON. */
+const MAX_METADATA_LENGTH = 16_384
 
 export interface UpdateDeps {
   readonly bus: {
@@ -20,6 +23,11 @@ export interface SessionChange {
   readonly title?: string | undefined
   /** `null`: the one that answers by default. */
   readonly model?: string | null | undefined
+  readonly systemPrompt?: SettingsChange['systemPrompt']
+  readonly temperature?: SettingsChange['temperature']
+  readonly maxToolCalls?: SettingsChange['maxToolCalls']
+  /** `null` removes it. */
+  readonly metadata?: SessionRecord['metadata'] | null | undefined
   /** Makes the session known when it is not. */
   readonly create?: boolean | undefined
 }
@@ -28,7 +36,7 @@ export interface SessionChange {
 export async function updateSession(
   { bus, providers, now }: UpdateDeps,
   session: SessionId,
-  { title: given, model: asked, create = false }: SessionChange,
+  { title: given, model: asked, metadata, create = false, ...settings }: SessionChange,
   envelope: Envelope,
 ): Promise<SessionRecord> {
   const { principal } = envelope
@@ -38,12 +46,19 @@ export async function updateSession(
     record === undefined && create
       ? newRecord(session, principal, now())
       : ownRecord(session, record, principal)
-  const titled = (record: SessionRecord): SessionRecord =>
-    title === undefined ? record : { ...record, title, isTitled: true }
+  const described = ({ metadata: before, ...record }: SessionRecord): SessionRecord => ({
+    ...record,
+    ...(title === undefined ? {} : { title, isTitled: true }),
+    ...withMetadata(metadata === undefined ? before : (metadata ?? undefined)),
+  })
   // First, so that no log is there of which nobody knows.
-  const known = await updateRecord(bus.directory, session, (record) => titled(own(record)))
+  const known = await updateRecord(bus.directory, session, (record) => described(own(record)))
   if (known === undefined) throw noSession(session)
-  if (model === undefined) return known
+  const hasSettings = Object.values(settings).some((value) => value !== undefined)
+  const chosen = hasSettings
+    ? await chooseSettings(bus, session, settings, { envelope, own })
+    : known
+  if (model === undefined) return chosen
   // Its place among the messages says which of them it is for.
   const fact = { type: 'model-chosen' as const, ...(model === null ? {} : { model }) }
   const options = { envelope, messageId: crypto.randomUUID() }
@@ -53,6 +68,41 @@ export async function updateSession(
     // Of two at once the later in the log counts.
     if ((others.modelSeq ?? 0) > seq) return { ...others, ...(before && { model: before }) }
     return { ...others, modelSeq: seq, ...(model === null ? {} : { model }) }
+  })
+  if (changed === undefined) throw noSession(session)
+  return changed
+}
+
+function withMetadata(metadata: SessionRecord['metadata']): Pick<SessionRecord, 'metadata'> {
+  if (metadata === undefined) return {}
+  if (JSON.stringify(metadata).length <= MAX_METADATA_LENGTH) return { metadata }
+  const message = `metadata: must not be longer than ${MAX_METADATA_LENGTH} characters of JSON`
+  throw new BusError('invalid', message, { field: 'metadata' })
+}
+
+/** Puts settings into the log, from where turns have them, and into the record. */
+async function chooseSettings(
+  bus: UpdateDeps['bus'],
+  session: SessionId,
+  settings: SettingsChange,
+  {
+    envelope,
+    own,
+  }: {
+    readonly envelope: Envelope
+    readonly own: (record: SessionRecord | undefined) => SessionRecord
+  },
+): Promise<SessionRecord> {
+  const fact = { type: 'settings-chosen' as const, ...settings }
+  const options = { envelope, messageId: crypto.randomUUID() }
+  const { seq } = await bus.sessions.append(session, { kind: 'control', fact }, options)
+  const changed = await updateRecord(bus.directory, session, (record) => {
+    const known = own(record)
+    const { systemPrompt, temperature, maxToolCalls, ...others } = known
+    // Of two at once the later in the log counts.
+    if ((others.settingsSeq ?? 0) > seq) return known
+    const before = SessionSettings.parse({ systemPrompt, temperature, maxToolCalls })
+    return { ...others, ...changeSettings(before, settings), settingsSeq: seq }
   })
   if (changed === undefined) throw noSession(session)
   return changed

@@ -24,6 +24,7 @@ const limits = {
   llmRetries: 2,
   llmRetryMs: 10,
   maxResultTokens: 100,
+  maxSessionToolCalls: 0,
   maxOfferedTools: 100,
   maxHistoryLength: 0,
   summarizationThreshold: 85,

@@ -97,7 +97,8 @@ async function request(contextTokens: number, ...facts: LogFact[]): Promise<Gene
   const never = new AbortController().signal
   const ends = { cancelled: never, leaving: never, over: never }
   const view = { state: fold(...facts) }
-  const turn = { session, input: 1, envelope, view, ...ends } as unknown as ClaimedTurn
+  const first = view.state.inputs.keys().next().value ?? 0
+  const turn = { session, input: first, envelope, view, ...ends } as unknown as ClaimedTurn
   await requestGeneration(deps, turn, generation.id, true)
   return asked[0]!
 }
@@ -131,4 +132,21 @@ test('a model that finds the prompt too long again and again is offered no tools
   const begin = asks('hello')
   expect(names(await request(16_000, ...begin, ...overflow(1)))).toEqual(['find_tools'])
   expect(names(await request(16_000, ...begin, ...overflow(1), ...overflow(2)))).toEqual([])
+})
+
+test('a model is told the system prompt and the temperature of its session', async () => {
+  vi.useRealTimers()
+  const chosen = (settings: object): LogFact => ({
+    kind: 'control',
+    fact: { type: 'settings-chosen', ...settings },
+  })
+  const own = { systemPrompt: 'Be short.', temperature: 0.2 }
+  expect(await request(16_000, chosen(own), ...asks('hello'))).toMatchObject({
+    system: 'Be short.',
+    temperature: 0.2,
+  })
+  const again = { systemPrompt: null, temperature: null }
+  const sent = await request(16_000, chosen(own), chosen(again), ...asks('hello'))
+  expect(sent).not.toHaveProperty('temperature')
+  expect(sent).not.toHaveProperty('system')
 })

@@ -70,10 +70,11 @@ export async function requestGeneration(
   generation: GenerationId,
   withTools: boolean,
 ): Promise<void> {
-  const { bus, systemPrompt } = deps
+  const { bus } = deps
   const { session, input, envelope } = turn
   const prompt = await prepare(deps, turn, withTools, false)
-  const { inputs, turns } = turn.view.state
+  const { inputs, turns, settings } = turn.view.state
+  const { systemPrompt = deps.systemPrompt, temperature } = settings
   const model = inputs.get(input)?.model
   const avoid = brokeOff(turns.get(input)?.generations ?? [])
   const request = {
@@ -85,6 +86,7 @@ export async function requestGeneration(
     ...(await toSend(deps, turn, prompt)),
     deadline: Date.now() + GENERATION_LIMIT_MS,
     ...(systemPrompt === '' ? {} : { system: systemPrompt }),
+    ...(temperature === undefined ? {} : { temperature }),
   }
   const giveUpAt = Date.now() + WORKER_PATIENCE_MS
   while (!isUnwanted(turn)) {

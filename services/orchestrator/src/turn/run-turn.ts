@@ -13,6 +13,7 @@ import {
   watchGeneration,
 } from './generation-step.ts'
 import { pause } from './pause.ts'
+import { sessionLimits } from './session-limits.ts'
 import { stopTurn } from './stop-turn.ts'
 import { settleCall, ToolRuns } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
@@ -54,7 +55,8 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
       throw new TurnFailure({ code: 'internal', message })
     }
     if (generation !== undefined) {
-      await requestGeneration(deps, turn, generation, deps.limits.maxToolCalls > 0)
+      const { maxToolCalls } = sessionLimits(deps.limits, view.state, input)
+      await requestGeneration(deps, turn, generation, maxToolCalls > 0)
       deps.note(session, view.state)
     }
     for (;;) {
@@ -179,7 +181,8 @@ function ownTurn({ bus }: TurnDeps, { view, input, epoch }: ClaimedTurn): Turn {
 }
 
 function nextStep(deps: TurnDeps, { view, input }: ClaimedTurn, state: Turn): Step {
-  const { limits, needsApproval } = deps
+  const { needsApproval } = deps
+  const limits = sessionLimits(deps.limits, view.state, input)
   const message = view.state.inputs.get(input)
   return decide(state, message ?? {}, { limits, needsApproval, now: Date.now() })
 }

@@ -32,6 +32,8 @@ export interface Tools {
 /** How far a turn may go. */
 export interface Limits {
   readonly maxToolCalls: number
+  /** Of all turns of a session together. 0: none. */
+  readonly maxSessionToolCalls: number
   /** Without the time it waits for a user. 0: none. */
   readonly maxTurnMs: number
   /** Tokens written by models. 0: none. */

@@ -10,6 +10,7 @@ export class FakeBus {
   /** Answers of calls by their subjects; an error is thrown. */
   readonly replies = new Map<string, unknown>()
   isDeleted = false
+  isExpired = false
   /** What appending and calling fail with. */
   fault: BusError | undefined
   readonly #listeners = new Set<() => void>()
@@ -28,7 +29,10 @@ export class FakeBus {
   }
 
   readonly directory = {
-    get: async () => (this.isDeleted ? { record: { state: 'deleted' }, revision: 1 } : undefined),
+    get: async () =>
+      this.isDeleted
+        ? { record: { state: 'deleted', isExpired: this.isExpired }, revision: 1 }
+        : undefined,
   }
 
   readonly #files = new Map<string, Uint8Array & { about?: object }>()

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { defineEvent } from '../contract.ts'
+import { SessionId } from '../ids.ts'
+
+/** One open socket of a session. */
+export const ConnectionInfo = z.object({
+  clientId: z.string(),
+  /** Bus id of the process that has it. */
+  gateway: z.string(),
+  /** Epoch milliseconds. */
+  connectedAt: z.number(),
+  lastActiveAt: z.number(),
+  userAgent: z.string(),
+})
+export type ConnectionInfo = z.infer<typeof ConnectionInfo>
+
+/** Asks all gateways which sockets a session has; those that have some answer with `connectionsFound`. */
+export const findConnections = defineEvent('gw.connections.find', {
+  durability: 'live',
+  payload: z.object({ id: z.string(), session: SessionId }),
+})
+
+export const connectionsFound = defineEvent('gw.connections.found', {
+  durability: 'live',
+  /** `id` is that of the question. */
+  payload: z.object({ id: z.string(), connections: z.array(ConnectionInfo) }),
+})

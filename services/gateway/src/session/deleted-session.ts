@@ -1,0 +1,15 @@
+import type { SessionRecord } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+
+/** Why a deleted session cannot be used. `field` is what named it. */
+export function deletedSession(
+  { isExpired = false }: Pick<SessionRecord, 'isExpired'>,
+  field: string,
+): BusError {
+  return isExpired
+    ? new BusError('not-found', 'this session has expired; begin another', {
+        field,
+        reason: 'expired',
+      })
+    : new BusError('not-found', 'this session was deleted', { field })
+}
