@@ -28,6 +28,8 @@ export interface SdkClient extends AsyncDisposable {
 
 const INFO = { name: 'compat', version: '1.0.0' }
 const LIMITS = { timeout: 20_000 }
+/** A server that starts beside others takes long on a small machine. */
+const CONNECT_LIMITS = { timeout: 45_000 }
 
 export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkClient>>> = {
   async v1(endpoint) {
@@ -36,7 +38,7 @@ export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkCl
       'url' in endpoint
         ? new OldHttpTransport(new URL(endpoint.url))
         : new OldStdioTransport({ ...endpoint.command, stderr: 'ignore' })
-    await client.connect(transport, LIMITS)
+    await client.connect(transport, CONNECT_LIMITS)
     return {
       instructions: client.getInstructions(),
       list: (name, cursor) => {
@@ -59,7 +61,7 @@ export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkCl
       'url' in endpoint
         ? new StreamableHTTPClientTransport(new URL(endpoint.url))
         : new StdioClientTransport({ ...endpoint.command, stderr: 'ignore' })
-    await client.connect(transport, LIMITS)
+    await client.connect(transport, CONNECT_LIMITS)
     const capabilities = client.getServerCapabilities()
     return {
       instructions: client.getInstructions(),

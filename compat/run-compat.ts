@@ -17,7 +17,7 @@ import type { RealServer } from './servers.ts'
 /** Servers that run at the same time. */
 const BATCH_SIZE = 4
 /** For all that one client does. */
-const CLIENT_LIMIT_MS = 60_000
+const CLIENT_LIMIT_MS = 90_000
 const READY_LIMIT_MS = 60_000
 
 export interface CompatRun {
