@@ -67,7 +67,7 @@ describe('a client that knows only the base shapes', () => {
   test('is told in the welcome that a demo model answers', async () => {
     using chat = await ChatSocket.open(stack)
     expect(chat.frames[0]?.type === 'connection' && chat.frames[0].payload.message).toMatch(
-      /demo.*4 tools of 1 MCP servers.*demonstration model/s,
+      /demo.*4 tools are ready, of 1 MCP servers.*demonstration model/s,
     )
   })
 

@@ -310,14 +310,23 @@ test('sockets at any gateway are found, and told the progress of a running tool 
   expect(types.at(0)).toBe('tool_start')
   expect(types.at(-1)).toBe('tool_result')
   const tool = { callId: expect.any(String), tool: 'test.slow', server: 'test' }
-  expect(events.filter(({ type }) => type === 'tool_progress').slice(0, 2)).toEqual([
-    { type: 'tool_progress', content: '1', ...tool, progress: 1, id: undefined },
-    { type: 'tool_progress', content: '2', ...tool, progress: 2, id: undefined },
-  ])
-  const call = { ...tool, tool: 'slow' }
+  // Progress that comes fast is thinned out, so not every step is told.
+  const told = events.filter(({ type }) => type === 'tool_progress')
+  const steps = told.map((event) => Number(event['progress']))
+  expect(steps.length).toBeGreaterThan(0)
+  expect(steps).toEqual(Array.from(new Set(steps)).toSorted((one, other) => one - other))
+  expect(told).toEqual(
+    steps.map((progress) => ({
+      type: 'tool_progress',
+      content: `${progress}`,
+      ...tool,
+      progress,
+      id: undefined,
+    })),
+  )
   expect(socket.frames).toContainEqual({
     type: 'tool',
-    payload: { state: 'progress', ...call, progress: 2 },
+    payload: { state: 'progress', ...tool, tool: 'slow', progress: expect.any(Number) },
   })
 })
 
