@@ -6,13 +6,15 @@ import { capabilities } from './capabilities.ts'
 const present: CatalogEntry = { kind: 'supervisor', id: 's', startedAt: 0, servers: {} }
 const model: CatalogEntry = { kind: 'model', provider: 'demo', model: 'demo' }
 
-function summary(...entries: CatalogEntry[]): Record<string, unknown> {
+function of(entries: readonly CatalogEntry[]): ReturnType<typeof capabilities> {
   const all = new Map(entries.map((entry) => [catalogKey(entry), entry]))
   return capabilities({
     entries: all,
     onChange: () => ({ [Symbol.dispose]: () => undefined }),
-  }).summary()
+  })
 }
+
+const summary = (...entries: CatalogEntry[]): Record<string, unknown> => of(entries).summary()
 
 function server(
   name: string,
@@ -57,4 +59,17 @@ test('health shows the score and the last check of each server', () => {
   expect(summary(supervisor, server('a', 'ready'))).toMatchObject({
     servers: [{ server: 'a', healthScore: 0.7, lastCheck: NOON }],
   })
+})
+
+test('every tool is listed with the state of its server and how it was used', () => {
+  const tools = ['read', 'write'].map((name) => ({ name, inputSchema: {} }))
+  const read = { calls: 2, failures: 1, averageMs: 3, lastUsedAt: AT }
+  const figures = { calls: 2, errors: 1, inFlight: 0, toolUse: { read } }
+  const used: CatalogEntry = { ...present, servers: { a: figures } }
+  const away = server('b', 'unavailable', { tools: tools.slice(0, 1) })
+  expect(of([used, server('a', 'ready', { tools }), away]).tools()).toEqual([
+    { server: 'a', tool: 'read', state: 'ready', use: read },
+    { server: 'a', tool: 'write', state: 'ready' },
+    { server: 'b', tool: 'read', state: 'unavailable' },
+  ])
 })

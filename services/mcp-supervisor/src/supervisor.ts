@@ -29,6 +29,7 @@ import { Placement } from './placement/placement.ts'
 import { SessionPlaces } from './placement/session-places.ts'
 import { CatalogPublisher } from './publish-catalog.ts'
 import { exposeToolMetrics } from './tool-metrics.ts'
+import { withToolUse } from './tool-use.ts'
 import { withRestarts } from './with-restarts.ts'
 
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
@@ -111,7 +112,8 @@ export async function createSupervisor(
       bus,
       view,
       isGone: (supervisor) => peers.isGone(supervisor),
-      stats: (): Readonly<Record<string, ServerStats>> => placement.stats(),
+      stats: (): Readonly<Record<string, ServerStats>> =>
+        withToolUse(placement.stats(), toolMetrics.snapshot()),
       configured: () => Object.keys(mcpConfig.servers),
       faults: () => faults,
       warn,

@@ -141,7 +141,7 @@ export const ServerStats = z.object({
   healthScore: z.number().optional(),
   /** When the server last answered, or failed to, in epoch milliseconds. */
   checkedAt: z.number().optional(),
-  /** By tool, those used last; of servers that all sessions share. */
+  /** By tool, those used last. */
   toolUse: z.record(z.string(), ToolUse).optional(),
 })
 export type ServerStats = z.infer<typeof ServerStats>

@@ -74,3 +74,13 @@ test('what a part counts, the whole counts too', () => {
   expect(whole.snapshot().latencyMs.max).toBe(5)
   expect(parts[1]?.snapshot()).toMatchObject({ count: 0, inFlight: 1 })
 })
+
+test('the time of the latest start is known, of a tool and of all tools of its server', () => {
+  const total = new CallMeter()
+  const meter = new CallMeter(total)
+  expect(meter.snapshot()).not.toHaveProperty('lastUsedAt')
+  const before = Date.now()
+  meter.started()
+  expect(meter.snapshot().lastUsedAt).toBeGreaterThanOrEqual(before)
+  expect(total.snapshot().lastUsedAt).toBeGreaterThanOrEqual(before)
+})

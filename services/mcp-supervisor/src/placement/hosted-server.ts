@@ -1,5 +1,5 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
-import type { RunToolRequest, ServerName, ToolUse } from '@mcp-host/contracts'
+import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
 import {
   BusError,
   clientMessage,
@@ -25,7 +25,6 @@ import type { Answer } from '../pass/pass-request.ts'
 import type { KeptRequests } from '../pass/kept-requests.ts'
 import type { PassedQuestion, PassedRequests, PassedTo } from '../pass/passed-requests.ts'
 import { CANCELLED } from '../pass/passed-requests.ts'
-import { toolUse } from './tool-use.ts'
 import type { TellAnswer } from '../pass/unheard-answers.ts'
 import { UnheardAnswers } from '../pass/unheard-answers.ts'
 import { WatchedResources } from '../pass/watched-resources.ts'
@@ -101,12 +100,6 @@ export class HostedServer implements AsyncDisposable {
   /** As it is now; `onChange` may hear of it a little later. */
   get snapshot(): ServerSnapshot | undefined {
     return this.#host.getServers()[0]
-  }
-
-  /** How its tools were used, those used last first. */
-  get toolUse(): Record<string, ToolUse> {
-    const names = this.snapshot?.tools.map(({ name }) => name) ?? []
-    return toolUse(this.#host.getMetrics().servers[this.name], names)
   }
 
   /** Calls that are under way. */

@@ -99,12 +99,10 @@ export class PlacedServer implements AsyncDisposable {
     const sessions = this.#sessions === undefined ? {} : { sessions: this.#sessions.size }
     const health = this.#hosted?.snapshot?.health
     const { score: healthScore = 0, checkedAt = 0 } = health ?? {}
-    const toolUse = this.#hosted?.toolUse ?? {}
     return {
       ...this.#stats.snapshot(),
       ...sessions,
       ...(health === undefined ? {} : { healthScore, checkedAt }),
-      ...(Object.keys(toolUse).length === 0 ? {} : { toolUse }),
     }
   }
 

@@ -40,7 +40,6 @@ function makeHost(): MCPHost {
     },
     getServers: () => [],
     on: () => undefined,
-    getMetrics: () => ({ servers: {} }),
     // eslint-disable-next-line require-yield -- nothing changes
     async *serverChanges() {
       return
