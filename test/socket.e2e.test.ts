@@ -207,7 +207,11 @@ describe('a gateway that is told to stop', () => {
     expect(one.frames.at(-1)).toMatchObject({
       type: 'connection',
       id: one.events.at(-1)?.id,
-      payload: { state: 'reconnecting', sessionId },
+      payload: {
+        state: 'reconnecting',
+        message: 'This gateway is going down; connect again',
+        sessionId,
+      },
     })
     using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
     await back.turnsDone()

@@ -165,7 +165,7 @@ async function dispatch(
         return `there is no tool "${tool}": the MCP server "${server}" was removed`
       }
       if (Date.now() > giveUpAt) {
-        return `the MCP server "${server}" is not available right now: ${message}`
+        return `the MCP server "${server}" is not available right now; it may be starting or down`
       }
       await pause(turn, 100)
     }
