@@ -22,6 +22,8 @@ import { openWorkspace } from './workspace.ts'
 const PACKAGE = join(import.meta.dirname, '..')
 const ROOT = join(PACKAGE, '../..')
 const EXAMPLE = join(import.meta.dirname, 'fixtures/readme-example.ts')
+/** The oldest Node that the package supports, where that is at hand. */
+const NODE = process.env['NODE_22'] ?? process.execPath
 /** Only for what hangs: each program that is run here takes a second or two. */
 const TIMEOUT_MS = 60_000
 vi.setConfig({ testTimeout: 2 * TIMEOUT_MS, hookTimeout: 2 * TIMEOUT_MS })
@@ -64,7 +66,7 @@ test.for(['example.mjs', 'example.ts'])(
     await workspace.write('mcp.json', { servers: { echo: { command, args } } })
     await cp(EXAMPLE, join(project, name))
 
-    const output = await run(process.execPath, [join(project, name)], workspace.folder)
+    const output = await run(NODE, [join(project, name)], workspace.folder)
     expect(output).toContain('echo is ready: echo, mail, old')
     expect(output).toContain("[ { type: 'text', text: 'hello' } ]")
     expect(workspace.processes()).toEqual([])
@@ -93,7 +95,7 @@ test('both entries load, and nothing else of the package can be imported', async
     const { spawnGuarded } = await import('mcp-host/process')
     const inner = await import(['mcp-host', 'dist', 'host.js'].join('/')).catch(({ code }) => code)
     console.log(typeof MCPHost, typeof spawnGuarded, inner)`
-  const output = await run(process.execPath, ['--input-type=module', '-e', script], project)
+  const output = await run(NODE, ['--input-type=module', '-e', script], project)
   expect(output.trim()).toBe('function function ERR_PACKAGE_PATH_NOT_EXPORTED')
 })
 
@@ -107,6 +109,24 @@ test('the packed manifest asks for exact versions of few packages, and for no br
     [],
   )
   for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+/)
+})
+
+test('nothing of the package needs more than Node 22 has', async () => {
+  const lacking =
+    /^ *(await )?using |new (Async)?DisposableStack|(RegExp\.escape|Error\.isError|Promise\.try)\(|new (URLPattern|Float16Array)/m
+  const modules = await filesOf('dist/**/*.js')
+  const texts = await Promise.all(modules.map((file) => readFile(join(installed, file), 'utf8')))
+  expect(modules.filter((_, index) => lacking.test(texts[index] ?? ''))).toEqual([])
+})
+
+test('npm would publish the package as it is', async () => {
+  // Nobody is asked: whether this version is there already is not known.
+  const nowhere = ['--registry', 'http://127.0.0.1:9', '--fetch-retries=0']
+  const tarball = `${manifest.name}-${manifest.version}.tgz`
+  expect(manifest).not.toHaveProperty('private')
+  const { stdout, stderr } = await output('npm', ['publish', '--dry-run', ...nowhere, tarball])
+  expect(stdout).toContain(`${manifest.name}@${manifest.version}`)
+  expect(stderr).not.toMatch(/npm error|auto-corrected/)
 })
 
 test('each module comes with types, and with maps to sources that are in the package', async () => {
@@ -170,11 +190,19 @@ async function install(tarball: string): Promise<void> {
 
 /** Gives back what it printed. Throws, with all of its output, when it fails. */
 async function run(program: string, args: readonly string[], cwd: string): Promise<string> {
-  // pnpm is a script on Windows, which only a shell can start.
-  const shell = process.platform === 'win32' && program === 'pnpm'
+  const { stdout } = await output(program, args, cwd)
+  return stdout
+}
+
+async function output(
+  program: string,
+  args: readonly string[],
+  cwd = scratch,
+): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  // These are scripts on Windows, which only a shell can start.
+  const shell = process.platform === 'win32' && ['pnpm', 'npm'].includes(program)
   try {
-    const { stdout } = await promisify(execFile)(program, args, { cwd, shell, timeout: TIMEOUT_MS })
-    return stdout
+    return await promisify(execFile)(program, args, { cwd, shell, timeout: TIMEOUT_MS })
   } catch (error) {
     // The compiler writes what is wrong to its standard output, which the error does not quote.
     const { message, stdout } = Object(error)

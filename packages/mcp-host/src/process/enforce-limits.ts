@@ -26,10 +26,9 @@ export function enforceLimits(
   { memoryBytes = Number.POSITIVE_INFINITY, cpuPercent }: ResourceLimits,
   { logger, onExceeded, platform = process.platform }: EnforceDeps,
 ): Disposable {
-  const stack = new DisposableStack()
   if (platform !== 'linux') {
     logger.warn({ pid: child.pid, platform }, 'limits of memory and CPU are enforced only on Linux')
-    return stack
+    return { [Symbol.dispose]: () => undefined }
   }
   const budget = cpuPercent === undefined ? undefined : new CpuBudget(cpuPercent)
   const pauses = new Pauses(child)
@@ -48,11 +47,15 @@ export function enforceLimits(
     }
   }
 
-  stack.defer(() => pauses.end())
-  stack.use(child.resources.watch(child, onMeasure))
+  const watch = child.resources.watch(child, onMeasure)
+  // Not a DisposableStack, which Node 22 does not have.
+  const end = (): void => {
+    watch[Symbol.dispose]()
+    pauses.end()
+  }
   child.stopping.addEventListener('abort', () => pauses.end(), { once: true })
-  void child.exited.then(() => stack.dispose())
-  return stack
+  void child.exited.then(end)
+  return { [Symbol.dispose]: end }
 }
 
 /** Stops and continues the processes of a family. */
