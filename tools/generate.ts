@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { busReference } from './docs/bus-reference.ts'
 import { configReference, envExample } from './docs/config-reference.ts'
+import { libraryReference } from './docs/library-reference.ts'
 import { mcpSchema } from './docs/mcp-schema.ts'
 import { openApi } from './docs/openapi.ts'
 
@@ -13,6 +14,7 @@ const documents: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/config.md': configReference,
   'docs/openapi.json': openApi,
   '.env.example': envExample,
+  'packages/mcp-host/API.md': libraryReference,
   'packages/mcp-host/mcp.schema.json': mcpSchema,
 }
 

@@ -143,9 +143,9 @@ test('each module comes with types, and with maps to sources that are in the pac
   }
 })
 
-test('the package has its licence and README, and no tests', async () => {
+test('the package has its licence, README and API reference, and no tests', async () => {
   const files = await filesOf('**/*.*')
-  expect(files).toContain('README.md')
+  expect(files).toEqual(expect.arrayContaining(['API.md', 'README.md']))
   expect(await filesOf('LICENSE')).toEqual(['LICENSE'])
   expect(files.filter((file) => /\.test\.|fixture|(^|\/)test\/|tsconfig/.test(file))).toEqual([])
 })
