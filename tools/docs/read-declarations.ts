@@ -85,7 +85,7 @@ function memberOf({ doc, lines }: Block, kind: string): readonly Documented[] {
   if (/^ *(static )?(async )?\*?(override )?(readonly )?#|^ *(private|static \{)/.test(first))
     return []
   // The line that opens the body: as far out as the member, or the end of a result that is a union.
-  const end = lines.findIndex((line) => / \{$/.test(line) && /^ {2}\S|^ {4}\|/.test(line))
+  const end = lines.findIndex((line) => line.endsWith(' {') && /^ {2}\S|^ {4}\|/.test(line))
   const isMethod = kind === 'class' && end !== -1
   const signature = inOneLine(isMethod ? lines.slice(0, end + 1) : lines)
     .replace(/^(override )?(async )?\*?/, '')

@@ -124,7 +124,7 @@ test('npm would publish the package as it is', async () => {
   const nowhere = ['--registry', 'http://127.0.0.1:9', '--fetch-retries=0']
   const tarball = `${manifest.name}-${manifest.version}.tgz`
   expect(manifest).not.toHaveProperty('private')
-  const { stdout, stderr } = await output('npm', ['publish', '--dry-run', ...nowhere, tarball])
+  const { stdout, stderr } = await capture('npm', ['publish', '--dry-run', ...nowhere, tarball])
   expect(stdout).toContain(`${manifest.name}@${manifest.version}`)
   expect(stderr).not.toMatch(/npm error|auto-corrected/)
 })
@@ -190,11 +190,11 @@ async function install(tarball: string): Promise<void> {
 
 /** Gives back what it printed. Throws, with all of its output, when it fails. */
 async function run(program: string, args: readonly string[], cwd: string): Promise<string> {
-  const { stdout } = await output(program, args, cwd)
+  const { stdout } = await capture(program, args, cwd)
   return stdout
 }
 
-async function output(
+async function capture(
   program: string,
   args: readonly string[],
   cwd = scratch,

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -7,7 +8,9 @@ import { expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { launch } from '../src/process/launch.ts'
 import { CLIENT_INFO } from '../src/server/client-info.ts'
-import { openWorkspace } from './workspace.ts'
+import { eventually } from './eventually.ts'
+import { programOf } from './peers/installed.ts'
+import { openWorkspace, type Workspace } from './workspace.ts'
 
 const EXAMPLE = join(import.meta.dirname, 'fixtures/readme-example.ts')
 
@@ -29,6 +32,57 @@ test('the example of the README is the one that is compiled and run here', async
   expect(output).toContain("[ { type: 'text', text: 'hello' } ]")
   expect(workspace.processes()).toEqual([])
 })
+
+test.for([
+  ['agent', 'The sum of 2 and 3 is 5.'],
+  ['sampling', 'everything asks a model', 'I was told'],
+  ['progress', 'step 1 of 2\nstep 2 of 2\n', 'Long running operation completed'],
+])('the recipe "%s" of the README is the one that is compiled and run here', async (recipe) => {
+  const [name = '', ...expected] = recipe
+  const workspace = await openRecipe(name)
+  const program = start(workspace, name)
+  const output = program.stdout === null ? '' : await text(program.stdout)
+  for (const words of expected) expect(output).toContain(words)
+  expect(workspace.processes()).toEqual([])
+})
+
+test('the recipe "reload" of the README follows its file until it is interrupted', async () => {
+  const workspace = await openRecipe('reload')
+  const program = start(workspace, 'reload')
+  let output = ''
+  program.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  await eventually(() => output.includes('waiting for a change'))
+  await workspace.write('mcp.json', { servers: { other: workspace.fixture('named', 'a') } })
+  await eventually(() => output.includes("added [ 'other' ] removed [ 'everything' ]"))
+  const ended = once(program, 'exit')
+  program.kill('SIGINT')
+  expect(await ended).toEqual([0, null])
+  expect(workspace.processes()).toEqual([])
+})
+
+/** A folder as the recipe expects it. */
+async function openRecipe(name: string): Promise<Workspace> {
+  const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8')
+  expect(readme).toContain(`\`\`\`ts\n${await readFile(recipeFile(name), 'utf8')}\`\`\``)
+  const workspace = await openWorkspace()
+  const program = programOf('@modelcontextprotocol/server-everything')
+  const args = [program, 'stdio', workspace.path('end')]
+  const everything = { command: process.execPath, args }
+  await workspace.write('mcp.json', { servers: { everything } })
+  return workspace
+}
+
+const recipeFile = (name: string): string =>
+  join(import.meta.dirname, `fixtures/recipes/${name}.ts`)
+
+function start({ folder }: Workspace, name: string): ReturnType<typeof launch> {
+  return launch(process.execPath, [recipeFile(name)], {
+    cwd: folder,
+    env: process.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: false,
+  })
+}
 
 test('the host introduces itself with the version of the package', () => {
   expect(CLIENT_INFO).toEqual({ name: manifest.name, version: manifest.version })
