@@ -110,7 +110,7 @@ export async function connectBus({
       catalog: new NatsCatalog({
         bucket: catalogBucket,
         jetstream: client,
-        // Whoever puts or reads an entry tries again.
+        // Short, because the publisher and the readers of an entry retry by themselves.
         blobs: new NatsBlobs({ store, connection, inbox }, { patienceMs: CATALOG_PATIENCE_MS }),
         isClosed: () => connection.isClosed(),
         warn,

@@ -42,9 +42,9 @@ export interface RequestOptions {
   /** Who goes first when the server has as many requests as it may have; default `normal`. */
   readonly priority?: CallPriority
   /**
-   * How it is tried again when it fails. Default: 3 times for what is safe to repeat, which of tools
-   * are those that their server calls read-only or idempotent; once for anything else, if it surely
-   * has not begun and its server is back within 5 s. `false`: not at all.
+   * How a failed request is retried. Default: 3 times where repeating is safe (reads, and tools that
+   * their server calls read-only or idempotent); otherwise once, if the request surely has not begun
+   * and the server is back within 5 s. `false`: never.
    */
   readonly retry?: RetryOptions | false
   /** Goes to the server in the request's `_meta`, for example a trace context. */

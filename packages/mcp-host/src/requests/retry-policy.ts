@@ -24,7 +24,7 @@ const DEFAULTS = {
 }
 const SAFE: RetryPolicy = { ...DEFAULTS, isSafeToRepeat: true }
 const NONE: RetryPolicy = { ...DEFAULTS, maxRetries: 0, isSafeToRepeat: false }
-/** For what may not be repeated: once more where it surely has not begun. */
+/** Requests that must not be repeated: one retry, if the first attempt surely has not begun. */
 const ONCE_MORE: RetryPolicy = { ...NONE, maxRetries: 1, delayMs: 200, patienceMs: 5000 }
 
 /**
