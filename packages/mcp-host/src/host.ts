@@ -121,7 +121,7 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * Registers handlers for what servers ask: sampling, elicitation, roots, log messages. Servers
+   * Registers handlers for requests of servers: sampling, elicitation, roots, log messages. Servers
    * are told that they may ask what has a handler, and no more. A handler that returns `undefined`
    * declines. Throws when the host is initialized already: servers are told once, when they start.
    */

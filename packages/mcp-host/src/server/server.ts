@@ -74,7 +74,7 @@ export class Server {
   readonly #restartPolicy: RestartPolicy
   readonly #output: ProcessOutput
   readonly #mask: Mask
-  /** Of its requests; whoever makes them tells it. */
+  /** Outcomes of recent requests, reported by the request path. */
   readonly health = new HealthScore()
   /** Aborted when it begins to stop. */
   readonly #stopping = new AbortController()

@@ -33,7 +33,7 @@ function gateway(id: string, sockets: Partial<ConnectionInfo & { sessionId: Sess
     userAgent: 'x'.repeat(1_000),
     ...socket,
   }))
-  // Only what is used of both.
+  // Only the members of the bus and of connections that the class uses.
   return new LiveConnections({ bus, connections } as unknown as LiveConnectionsDeps)
 }
 

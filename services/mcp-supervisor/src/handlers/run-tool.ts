@@ -184,7 +184,7 @@ async function callTool(
     .catch(fromError)
   const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
   const taken = usage.length === 0 ? {} : { usage }
-  // Whoever ends a call on purpose needs no help.
+  // A call that was cancelled on purpose needs no recovery.
   const recovery = outcome.error?.code === 'cancelled' ? {} : { recovery: 'tell-model' as const }
   const failure =
     outcome.error === undefined ? {} : { error: { ...outcome.error, attempt, ...recovery } }

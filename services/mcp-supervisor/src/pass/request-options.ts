@@ -3,7 +3,7 @@ import { ValidationError } from 'mcp-host'
 import type { Json } from './eras.ts'
 import { isObject } from './eras.ts'
 
-/** What the `_meta` of a request says about its handling here. Throws `ValidationError` for what is no such thing. */
+/** Options of a request in its `_meta`: time-out, priority, retries. Throws `ValidationError` naming a faulty one. */
 export function requestOptions({ _meta: meta }: Json): RequestOptions | undefined {
   const given = isObject(meta) ? meta[OPTIONS_META_KEY] : undefined
   if (given === undefined) return undefined

@@ -93,6 +93,7 @@ async function request(contextTokens: number, ...facts: LogFact[]): Promise<Gene
       retainNewestMessages: 0,
     },
     systemPrompt: '',
+    // Only what preparing a generation uses.
   } as unknown as TurnDeps
   const never = new AbortController().signal
   const ends = { cancelled: never, leaving: never, over: never }

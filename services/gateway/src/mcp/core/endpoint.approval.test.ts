@@ -117,7 +117,7 @@ test('a newer client is asked by a result, and its call runs when it comes back 
   })
   expect(passed).toEqual([])
   const { requestState: state } = result
-  // What comes again in another order is the same.
+  // Arguments with their keys in another order count as the same.
   const again = { path: '/a', deep: { y: 2, x: 1 } }
   const allowed = { ...asking, arguments: again, requestState: state, ...accepted }
   expect((await call(allowed, gateways[1])).result).toEqual({ content: [] })
