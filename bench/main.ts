@@ -1,5 +1,6 @@
 // `npm run bench -- <name> [<part> ...]`: measures the host. Each bench ends with its figures as one line of JSON.
 import { stopWithLauncher } from '../tools/lifeline.ts'
+import { benchBlast } from './blast/bench-blast.ts'
 import { benchCancel } from './cancel/bench-cancel.ts'
 import { benchChat } from './chat/bench-chat.ts'
 import { benchHost } from './host/bench-host.ts'
@@ -17,6 +18,11 @@ interface Bench {
 }
 
 const benches: Readonly<Record<string, Bench>> = {
+  blast: {
+    summary:
+      'one hostile server of each kind beside three good ones: their calls, memory; 5 minutes',
+    run: benchBlast,
+  },
   cancel: {
     summary: '100 cancels: until the model provider and the tool server have heard of it',
     run: benchCancel,

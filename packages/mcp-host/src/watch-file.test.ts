@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +32,14 @@ test('a file that is written anew is noticed, once', async () => {
 test('a file that another is put in place of is noticed', async () => {
   await writeFile(join(folder, 'draft'), 'two')
   await rename(join(folder, 'draft'), path)
+  await vi.waitFor(() => expect(changes).toBe(1), { timeout: 5_000 })
+})
+
+test('a change is noticed while another file of the folder is written all the time', async () => {
+  using timer = new DisposableStack()
+  const writeOther = (): void => appendFileSync(join(folder, 'other.log'), 'a line\n')
+  timer.adopt(setInterval(writeOther, 20), clearInterval)
+  await writeFile(path, 'two')
   await vi.waitFor(() => expect(changes).toBe(1), { timeout: 5_000 })
 })
 

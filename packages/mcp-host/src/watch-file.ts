@@ -3,6 +3,8 @@ import { dirname } from 'node:path'
 
 /** An editor writes in several steps. */
 const QUIET_MS = 200
+/** Other files of the folder may change all the time. */
+const LONGEST_WAIT_MS = 1_000
 
 /**
  * Calls when a file's content has changed. Watches its folder, since editors and Kubernetes put a new file
@@ -23,7 +25,9 @@ export function watchFile(
   }
   let content = read()
   let timer: NodeJS.Timeout | undefined
+  let waitsSince: number | undefined
   const look = (): void => {
+    waitsSince = undefined
     const now = read()
     if (now === undefined || now === content) return
     content = now
@@ -31,6 +35,8 @@ export function watchFile(
   }
   try {
     const watcher = watch(dirname(path), () => {
+      waitsSince ??= performance.now()
+      if (performance.now() - waitsSince > LONGEST_WAIT_MS - QUIET_MS) return
       clearTimeout(timer)
       timer = setTimeout(look, QUIET_MS)
     })

@@ -18,6 +18,10 @@ export interface GatewaysOptions {
 /** Gateways and a supervisor: all that MCP clients need of a host. */
 export interface Gateways extends AsyncDisposable {
   readonly urls: readonly string[]
+  /** Path of the `mcp.json`. */
+  readonly mcpJson: string
+  /** Process ids by instance, as `gateway-0` and `mcp-supervisor-0`. */
+  readonly pids: Readonly<Record<string, number>>
 }
 
 export interface ServerState {
@@ -46,10 +50,12 @@ export async function startGateways({
     PORT: '0',
     ...env,
   }
+  const pids: Record<string, number> = {}
   const start = async (name: 'gateway' | 'mcp-supervisor', index = 0): Promise<string> => {
     const instance = `${name}-${index}`
     const service = await startService(guardian, { name, instance, folder, env: settings })
     stack.defer(() => service.stop())
+    pids[instance] = service.pid
     return service.url
   }
   const [urls] = await Promise.all([
@@ -57,7 +63,7 @@ export async function startGateways({
     start('mcp-supervisor'),
   ])
   const open = stack.move()
-  return { urls, [Symbol.asyncDispose]: () => open.disposeAsync() }
+  return { urls, mcpJson, pids, [Symbol.asyncDispose]: () => open.disposeAsync() }
 }
 
 /** The MCP servers that a gateway knows. */
