@@ -76,7 +76,7 @@ export class QuestionDesk {
       const line = await this.#line('  Press Enter when you are done there: ', signal)
       return typeof line === 'string' ? { action: 'accept' } : line
     }
-    const content: Record<string, FieldValue> = {}
+    const content = new Map<string, FieldValue>()
     for (const field of formFields(question.requestedSchema)) {
       for (;;) {
         const line = await this.#line(plain(fieldPrompt(field)), signal)
@@ -86,11 +86,11 @@ export class QuestionDesk {
           write(`  ${read.fault}\n`)
           continue
         }
-        if (read.value !== undefined) content[field.name] = read.value
+        if (read.value !== undefined) content.set(field.name, read.value)
         break
       }
     }
-    return { action: 'accept', content }
+    return { action: 'accept', content: Object.fromEntries(content) }
   }
 
   /** Asks for permission to call a tool. */

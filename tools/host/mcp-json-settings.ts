@@ -1,4 +1,4 @@
-import { withoutAlias } from '@mcp-host/contracts'
+import { ownValue, withoutAlias } from '@mcp-host/contracts'
 import { keyVariable } from '@mcp-host/llm-worker/settings'
 import { nearestName, readJsonFile } from '@mcp-host/service'
 import { z } from 'zod'
@@ -36,7 +36,7 @@ export function mcpJsonSettings(path: string, env: Env): McpJsonSettings {
         nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest}?`
       return `${path}: llm.${name} is not a known field; ${hint}`
     })
-  const isSet = (name: string): boolean => (env[name] ?? '') !== ''
+  const isSet = (name: string): boolean => (ownValue(env, name) ?? '') !== ''
   const type = withoutAlias(llm.type ?? 'gemini')
   const isOtherProvider = isSet('LLM_PROVIDER') && withoutAlias(env['LLM_PROVIDER'] ?? '') !== type
   const found: Record<string, string | undefined> = {
@@ -52,7 +52,7 @@ export function mcpJsonSettings(path: string, env: Env): McpJsonSettings {
   if (key === '' && llm.api_key !== undefined) warn('names a variable that is not set')
   else if (key !== '' && other !== undefined) warn(`is not used, as ${other} is set; remove it`)
   else if (key !== '') found[variable] = key
-  if (variable in found && key === llm.api_key) {
+  if (Object.hasOwn(found, variable) && key === llm.api_key) {
     const where = `${variable} in the environment or in .env`
     warn(`is used, but a key belongs in ${where}, as files like this one are shared`)
   }
@@ -62,5 +62,8 @@ export function mcpJsonSettings(path: string, env: Env): McpJsonSettings {
 
 /** With the values of the variables that it names, as elsewhere in the file. */
 function expanded(value: string | undefined, env: Env): string {
-  return (value ?? '').replaceAll(/\$\{(?:env:)?(\w+)\}/g, (_, name: string) => env[name] ?? '')
+  return (value ?? '').replaceAll(
+    /\$\{(?:env:)?(\w+)\}/g,
+    (_, name: string) => ownValue(env, name) ?? '',
+  )
 }

@@ -145,8 +145,8 @@ const SETTINGS: Partial<Record<ServiceName, Settings>> = {
  * supervisor and the worker get all of it, because mcp.json and llm.json may name any variable, and may change while
  * they run.
  */
-function environmentOf(name: ServiceName, env: Env): Env {
-  const settings = SETTINGS[name]
+function environmentOf(service: ServiceName, env: Env): Env {
+  const settings = SETTINGS[service]
   if (settings === undefined) return env
   const names = [...Object.values(baseSettings), ...Object.values(settings)].flatMap(
     ({ env: own, aliases = [] }) => [own, ...aliases],

@@ -1,3 +1,4 @@
+import { ownValue } from '@mcp-host/contracts'
 import { nearestName } from '@mcp-host/service'
 import type { Env } from './read-env.ts'
 import { ALL_SETTINGS } from './settings.ts'
@@ -31,7 +32,7 @@ export function unknownSettings(env: Env, configurationTexts: readonly string[])
     (PROVIDER_SETTING.test(name) &&
       lowerText.includes(`"${name.replace(PROVIDER_SETTING, '').toLowerCase()}"`))
   return Object.keys(env)
-    .filter((name) => (env[name] ?? '') !== '' && !KNOWN.includes(name) && !isNamed(name))
+    .filter((name) => (ownValue(env, name) ?? '') !== '' && !KNOWN.includes(name) && !isNamed(name))
     .flatMap((name) => {
       const near = nearestName(name, LONG, MAX_DISTANCE)
       if (near !== undefined) return `${name} is not a setting; did you mean ${near}?`

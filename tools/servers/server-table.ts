@@ -1,5 +1,5 @@
 import type { CatalogEntry, ServerEntry, ServerStats } from '@mcp-host/contracts'
-import { viewServers } from '@mcp-host/contracts'
+import { ownValue, viewServers } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 
 /** A server at one supervisor, as it is listed. */
@@ -29,7 +29,7 @@ export function serverRows(entries: Iterable<CatalogEntry>): ServerRow[] {
     const others = present
       .filter(({ id }) => instances.every(({ entry }) => entry.supervisor !== id))
       .flatMap(({ id, servers }) => {
-        const stats = servers[server]
+        const stats = ownValue(servers, server)
         if (stats === undefined || stats.calls + stats.inFlight + (stats.sessions ?? 0) === 0)
           return []
         const row = { name: server, state, supervisor: id, restarts: 0, tools: tools.length }

@@ -192,7 +192,10 @@ function isRemoved(
   return (
     !isListed &&
     all.some(
-      (entry) => entry.kind === 'supervisor' && entry.id === supervisor && !(name in entry.servers),
+      (entry) =>
+        entry.kind === 'supervisor' &&
+        entry.id === supervisor &&
+        !Object.hasOwn(entry.servers, name),
     )
   )
 }

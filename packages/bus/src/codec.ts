@@ -46,7 +46,7 @@ export function envelopeHeaders(envelope: Envelope): MsgHdrs {
 /** The envelope of a received message. Throws `invalid` when it has none. */
 export function readEnvelope(message: { headers?: MsgHdrs | undefined }, what: string): Envelope {
   const given = message.headers
-  const field = (name: keyof Envelope): string | undefined => given?.get(HEADERS[name]) || undefined
+  const field = (key: keyof Envelope): string | undefined => given?.get(HEADERS[key]) || undefined
   const deadline = field('deadline')
   const parsed = Envelope.safeParse({
     requestId: field('requestId'),

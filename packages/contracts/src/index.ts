@@ -97,6 +97,7 @@ export { fromSnapshot, toSnapshot } from './session/snapshot.ts'
 export { BlobReference } from './session/blob-reference.ts'
 export { InputRequired, ToolFact, toolFact, ToolFinished } from './session/tool-fact.ts'
 export { addUsage } from './session/add-usage.ts'
+export { ownValue } from './own-value.ts'
 export { changeSettings, SessionSettings, SettingsChange } from './session/session-settings.ts'
 export { toolOutcome } from './session/tool-outcome.ts'
 export {

@@ -126,8 +126,8 @@ const LIMITS = [
 function checkLimits(
   options: Partial<Record<(typeof LIMITS)[number][0], number | undefined>>,
 ): void {
-  for (const [name, least] of LIMITS) {
-    const value = options[name] ?? least
-    if (!(value >= least)) throw new RangeError(`${name} must be a number, at least ${least}`)
+  for (const [option, least] of LIMITS) {
+    const value = options[option] ?? least
+    if (!(value >= least)) throw new RangeError(`${option} must be a number, at least ${least}`)
   }
 }

@@ -18,7 +18,7 @@ export function readJsonFile<T>(path: string, schema: z.ZodType<T>): T | undefin
     throw new ConfigError([`${path}: cannot be read (${code})`])
   }
   const faults: ParseError[] = []
-  const value: unknown = parse(text, faults, { allowTrailingComma: true })
+  const value = parseNested(text, faults, path)
   const [fault] = faults
   if (fault !== undefined) {
     const line = text.slice(0, fault.offset).split('\n').length
@@ -34,4 +34,14 @@ export function readJsonFile<T>(path: string, schema: z.ZodType<T>): T | undefin
       return `${path}: ${issue.path.join('.')}: ${reason?.message ?? issue.message}`
     }),
   )
+}
+
+function parseNested(text: string, faults: ParseError[], path: string): unknown {
+  try {
+    return parse(text, faults, { allowTrailingComma: true })
+  } catch (error) {
+    // The parser recurses for each level.
+    if (error instanceof RangeError) throw new ConfigError([`${path}: is nested too deeply`])
+    throw error
+  }
 }

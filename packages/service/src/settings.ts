@@ -1,3 +1,4 @@
+import { ownValue } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
@@ -74,9 +75,9 @@ export function loadConfig<S extends Settings>(
   const config: Record<string, unknown> = {}
   for (const [key, each] of Object.entries(settings)) {
     const { env: ownName, aliases = [], schema, default: fallback, isSecret } = each
-    const isGiven = (name: string): boolean => (env[name] ?? '') !== ''
+    const isGiven = (name: string): boolean => (ownValue(env, name) ?? '') !== ''
     const name = [ownName, ...aliases].find(isGiven) ?? ownName
-    const given = isGiven(name) ? env[name] : undefined
+    const given = isGiven(name) ? ownValue(env, name) : undefined
     const parsed = schema.safeParse(given ?? fallback)
     if (parsed.success) {
       config[key] = parsed.data

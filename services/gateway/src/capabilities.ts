@@ -7,7 +7,7 @@ import type {
   ServerView,
   ToolUse,
 } from '@mcp-host/contracts'
-import { viewServers } from '@mcp-host/contracts'
+import { ownValue, viewServers } from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
 
 /** What the host can do right now, in the forms the gateway tells it. */
@@ -46,7 +46,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
       servers().flatMap(({ server, state, entry, tools, instances }) => {
         const { toolUse } = instances.find((each) => each.entry === entry)?.stats ?? {}
         return tools.map(({ name }) => {
-          const use = toolUse?.[name]
+          const use = toolUse && ownValue(toolUse, name)
           return { server, tool: name, state, ...(use === undefined ? {} : { use }) }
         })
       }),

@@ -1,4 +1,5 @@
 import type { ServerStats, ToolUse } from '@mcp-host/contracts'
+import { ownValue } from '@mcp-host/contracts'
 import type { ServerMetrics } from 'mcp-host'
 
 /** The figures of all servers are published every few seconds in one message: no more tools of each. */
@@ -10,7 +11,7 @@ export function withToolUse(
   { servers }: { readonly servers: Readonly<Record<string, Pick<ServerMetrics, 'tools'>>> },
 ): Record<string, ServerStats> {
   const entries = Object.entries(stats).map(([server, figures]): [string, ServerStats] => {
-    const toolUse = usedTools(servers[server]?.tools ?? {})
+    const toolUse = usedTools(ownValue(servers, server)?.tools ?? {})
     return [
       server,
       toolUse.length === 0 ? figures : { ...figures, toolUse: Object.fromEntries(toolUse) },

@@ -1,4 +1,5 @@
 import type { ServerName } from '../ids.ts'
+import { ownValue } from '../own-value.ts'
 import type { CatalogEntry, CatalogTool, ServerEntry, ServerStats } from './catalog-entry.ts'
 
 /** A server as its callers see it, whichever supervisors run it. */
@@ -58,7 +59,7 @@ export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
         instances: group
           .toSorted((one, other) => (one.supervisor < other.supervisor ? -1 : 1))
           .map((entry) => {
-            const stats = present.get(entry.supervisor)?.servers[server]
+            const stats = ownValue(present.get(entry.supervisor)?.servers ?? {}, server)
             return stats === undefined ? { entry } : { entry, stats }
           }),
       }

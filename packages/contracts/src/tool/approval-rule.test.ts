@@ -39,6 +39,24 @@ test.each([
   expect(needs(['no.such', rule], name)).toBe(expected)
 })
 
+test.each([
+  'delete\nall',
+  '\n',
+  'a\r\nb',
+  'a\u2028b',
+  '\u0000',
+  '\u001b[2K',
+  '\ud800',
+  '.',
+  '*',
+  '$&',
+  '',
+])('a wildcard stands for every character of the tool %j', (tool) => {
+  const allows = (rule: string): boolean => approvalRule([rule])('h', tool, () => undefined)
+  expect(['h.*', '*', `h.${tool}`, `*${tool}`].map(allows)).toEqual([true, true, true, true])
+  expect(allows('g.*')).toBe(false)
+})
+
 test('without rules nothing needs permission', () => {
   expect(needs([], 'files.delete')).toBe(false)
 })

@@ -70,5 +70,6 @@ function toRegExp(rule: string): RegExp {
   const parts = rule
     .split('*')
     .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`))
-  return new RegExp(`^${parts.join('.*')}$`)
+  // Tool names come from servers, and may have line breaks that `.` alone does not match.
+  return new RegExp(`^${parts.join('.*')}$`, 's')
 }

@@ -52,7 +52,9 @@ function explain(
   if (!isAboutKey || inner.length > 0) return { message, remedy: 'Remove it.' }
   const owner = [entries.stdio, entries.http].find(({ shape }) => Object.hasOwn(shape, field ?? ''))
   if (owner === undefined) {
-    const known = Object.keys(entries[kind].shape).filter((key) => !(key in foreignFields))
+    const known = Object.keys(entries[kind].shape).filter(
+      (key) => !Object.hasOwn(foreignFields, key),
+    )
     return { message, remedy: `Remove it, or use one of ${known.join(', ')}.` }
   }
   const types = owner === entries.stdio ? '"stdio"' : '"http", "sse" and "websocket"'

@@ -15,7 +15,7 @@ export async function askInputs(
   ask: AskInput,
   known: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
-  const answers = { ...known }
+  let answers = { ...known }
   const faults = new FaultList(text, { hasLines: false, isStrict: false })
   const root = parseSyntax(text, faults)
   if (root === undefined || faults.count > 0) return answers
@@ -25,7 +25,7 @@ export async function askInputs(
   for (const id of ids) {
     if (Object.hasOwn(answers, id)) continue
     const answer = await ask(declared.get(id) ?? { id })
-    if (answer !== undefined) answers[id] = answer
+    if (answer !== undefined) answers = { ...answers, [id]: answer }
   }
   return answers
 }

@@ -1,3 +1,5 @@
+import { ownValue } from '../own-value.ts'
+
 /** A server's fields in the words of this host, read from those that other clients use. */
 export interface OwnFields {
   readonly fields: Readonly<Record<string, unknown>>
@@ -45,7 +47,7 @@ export function toOwnFields(given: Readonly<Record<string, unknown>>): OwnFields
     renamed.set('url', 'serverUrl')
   }
   const { type, tools, timeout, env } = own
-  if (typeof type === 'string') own['type'] = TYPES[type] ?? type
+  if (typeof type === 'string') own['type'] = ownValue(TYPES, type) ?? type
   const filter = Array.isArray(tools) ? { allow: tools } : { ...(tools as object | undefined) }
   const denied = [excludeTools, disabledTools].filter((list) => list !== undefined).flat()
   if (includeTools !== undefined) own['tools'] = { allow: includeTools, ...filter }

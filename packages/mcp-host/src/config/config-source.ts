@@ -28,7 +28,7 @@ export class ConfigSource implements Disposable {
   readonly #options: Pick<ReadOptions, 'strict' | 'workspaceFolder'>
   #path: string | undefined
   /** Answers to `${input:id}`: nobody is asked twice. */
-  readonly #inputs: Record<string, string> = {}
+  #inputs: Readonly<Record<string, string>> = {}
   #watched: Disposable | undefined
   #isDisposed = false
 
@@ -81,12 +81,12 @@ export class ConfigSource implements Disposable {
       return loadMcpConfig(config, variables, { ...options, ...(ask && { askInput: ask }) })
     }
     if (ask !== undefined) await askInputs(JSON.stringify(config), ask, this.#inputs)
-    return parseMcpConfig(config, { ...options, variables })
+    return parseMcpConfig(config, { ...options, inputs: this.#inputs, variables })
   }
 
   async #ask(askInput: AskInput, input: ConfigInput): Promise<string | undefined> {
     const answer = await askInput(input)
-    if (answer !== undefined) this.#inputs[input.id] = answer
+    if (answer !== undefined) this.#inputs = { ...this.#inputs, [input.id]: answer }
     return answer
   }
 

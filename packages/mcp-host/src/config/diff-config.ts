@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
+import { ownValue } from '../own-value.ts'
 import type { McpConfig } from './mcp-config.ts'
 
 /** Names of servers, by what became of them. */
@@ -14,7 +15,7 @@ export interface ConfigDiff {
 export function diffConfig(before: McpConfig, after: McpConfig): ConfigDiff {
   const had = (name: string): boolean => Object.hasOwn(before.servers, name)
   const isSame = (name: string): boolean =>
-    isDeepStrictEqual(before.servers[name], after.servers[name])
+    isDeepStrictEqual(ownValue(before.servers, name), ownValue(after.servers, name))
   const names = Object.keys(after.servers)
   const kept = names.filter(had)
   return {

@@ -3,6 +3,7 @@ import { getNodeValue, type Node } from 'jsonc-parser'
 import { expandVariables, type Known } from './expand-variables.ts'
 import type { FaultList } from './fault-list.ts'
 import { fieldPath, membersOf } from './json-tree.ts'
+import { ownValue } from '../own-value.ts'
 
 export interface ExpandContext extends Known {
   readonly faults: FaultList
@@ -48,7 +49,7 @@ function expandShellForm(
 ): string {
   const [, name] = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(text) ?? []
   if (name === undefined || node.value !== text) return text
-  const value = variables[name]
+  const value = ownValue(variables, name)
   const taken = value === undefined ? 'the text as it is' : 'the variable'
   const message = `is taken for ${taken}, because "$" without braces is the form of other clients`
   faults.tolerate(node.offset, path, message, `Write \${${name}} for the variable.`)

@@ -1,4 +1,5 @@
 import type { Environment } from '../environment.ts'
+import { ownValue } from '../own-value.ts'
 
 export interface Expansion {
   readonly text: string
@@ -33,7 +34,7 @@ export function expandVariables(template: string, { variables, references }: Kno
       unknown.push(reference)
       return reference
     }
-    const value = variables[name]
+    const value = ownValue(variables, name)
     if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
     if (value === undefined) unset.push(name)
     return value ?? ''

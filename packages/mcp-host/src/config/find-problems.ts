@@ -1,5 +1,7 @@
 import type * as z from 'zod'
 
+import { ownValue } from '../own-value.ts'
+
 /** Something that a schema does not allow. */
 export interface Problem {
   /** Where, in steps from the checked value. */
@@ -43,7 +45,7 @@ function valueAt(value: unknown, [step, ...rest]: readonly PropertyKey[]): unkno
 
 /** What to write instead, from the example that the field is explained with. */
 export function exampleOf(schema: z.ZodObject, field: PropertyKey | undefined): string | undefined {
-  const examples = schema.shape[String(field)]?.meta()?.['examples']
+  const examples = ownValue(schema.shape, String(field))?.meta()?.['examples']
   if (!Array.isArray(examples) || examples.length === 0) return undefined
   const example = JSON.stringify(examples[0], undefined, 1).replaceAll(/\n\s*/g, ' ')
   return `Write for example "${String(field)}": ${example}.`

@@ -1,5 +1,5 @@
 import type { FaultList } from './fault-list.ts'
-import { checkServerName } from './server-name.ts'
+import { checkServerName, MAX_SERVER_NAME_LENGTH, SERVER_NAME_REMEDY } from './server-name.ts'
 
 export interface GivenName {
   /** As it stands in the file. */
@@ -23,12 +23,11 @@ export function mapNames(
     if (isValid(name)) return name
     const near = nearest(name)
     let mapped = near
-    for (let count = 2; taken.has(mapped); count += 1) mapped = `${near}-${count}`
+    for (let count = 2; taken.has(mapped); count += 1) mapped = shortened(near, `-${count}`)
     taken.add(mapped)
     const collision = mapped === near ? '' : `, because "${near}" is taken`
     const message = `is not a valid server name: the server is called "${mapped}"${collision}`
-    const remedy = 'Use letters, digits, "_" and "-" only.'
-    faults.tolerate(nameOffset, namePath, message, remedy)
+    faults.tolerate(nameOffset, namePath, message, SERVER_NAME_REMEDY)
     return mapped
   })
 }
@@ -37,5 +36,10 @@ const isValid = (name: string): boolean => checkServerName(name) === undefined
 
 function nearest(name: string): string {
   const near = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '')
-  return isValid(near) ? near : 'server'
+  const fitting = shortened(near, '')
+  return isValid(fitting) ? fitting : 'server'
+}
+
+function shortened(name: string, ending: string): string {
+  return name.slice(0, MAX_SERVER_NAME_LENGTH - ending.length) + ending
 }

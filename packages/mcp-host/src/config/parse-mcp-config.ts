@@ -50,7 +50,7 @@ export interface ParseOptions extends ReadOptions {
 export function parseMcpConfig(source: string | object, options: ParseOptions = {}): McpConfig {
   const { file, variables = {}, inputs = {}, reservedNames = [], strict = false } = options
   // A caller without a compiler may give `undefined`, which is no JSON.
-  const text = typeof source === 'string' ? source : (JSON.stringify(source) ?? 'null')
+  const text = typeof source === 'string' ? source : toText(source)
   const hasLines = typeof source === 'string'
   const faults = new FaultList(text, { file, hasLines, isStrict: strict })
   const root = parseSyntax(text, faults)
@@ -74,6 +74,17 @@ export function parseMcpConfig(source: string | object, options: ParseOptions = 
     config === undefined ? [] : [[name, config]],
   )
   return { servers: Object.fromEntries(configs) }
+}
+
+function toText(source: object): string {
+  try {
+    return JSON.stringify(source) ?? 'null'
+  } catch (error) {
+    // The text could not be written down to the level at which it is refused.
+    if (!(error instanceof RangeError)) throw error
+    const remedy = 'Remove what is nested so deeply.'
+    throw new ConfigurationError([{ path: '', message: 'is nested too deeply', remedy }])
+  }
 }
 
 /** Dependencies are written with the names of the file, which may not be those of the servers. */

@@ -1,9 +1,24 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  createScanner,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 
 import type { FaultList } from './fault-list.ts'
 
+/** The parser recurses for each level. The deepest field that is known stands at level 7. */
+const MAX_DEPTH = 100
+
 /** Parses JSON with comments and trailing commas. Errors are in the faults. */
 export function parseSyntax(text: string, faults: FaultList): Node | undefined {
+  const tooDeep = findTooDeep(text)
+  if (tooDeep !== undefined) {
+    const message = `is nested more than ${MAX_DEPTH} levels deep`
+    faults.add(tooDeep, '', message, 'Remove what is nested here.')
+    return undefined
+  }
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
   for (const { error, offset } of errors) {
@@ -11,4 +26,19 @@ export function parseSyntax(text: string, faults: FaultList): Node | undefined {
     faults.add(offset, '', `is not valid JSON: ${words.toLowerCase()}`, 'Correct the syntax here.')
   }
   return root
+}
+
+/** The offset of the first bracket below the deepest level that is read. */
+function findTooDeep(text: string): number | undefined {
+  const scanner = createScanner(text, true)
+  for (let depth = 0; ;) {
+    scanner.scan()
+    const offset = scanner.getTokenOffset()
+    if (offset >= text.length) return undefined
+    // No other token begins with a bracket: comments are skipped, strings begin with a quote.
+    const first = text.charAt(offset)
+    if (first === '{' || first === '[') depth += 1
+    else if (first === '}' || first === ']') depth -= 1
+    if (depth > MAX_DEPTH) return offset
+  }
 }

@@ -156,7 +156,7 @@ const ServerEntry = z.union([entries.stdio, entries.http, entries.websocket])
 const group = explained(
   z
     .union([
-      z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), ServerEntry),
+      z.record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), ServerEntry),
       z.array(ServerEntry.and(z.looseObject({ id: z.string() }))),
     ])
     .meta({ id: 'Servers' })

@@ -1,3 +1,10 @@
+/** Names of servers are parts of bus subjects, keys and URIs, which have to stay short. */
+export const MAX_SERVER_NAME_LENGTH = 64
+
+export const SERVER_NAME_REMEDY = `Use at most ${MAX_SERVER_NAME_LENGTH} letters, digits, "_" and "-".`
+
+const SERVER_NAME = new RegExp(`^(?!__proto__$)[A-Za-z0-9_-]{1,${MAX_SERVER_NAME_LENGTH}}$`)
+
 /**
  * What is wrong with a server's name; undefined when nothing is. `reserved` are names that servers
  * built into the host have.
@@ -7,10 +14,10 @@ export function checkServerName(
   reserved: readonly string[] = [],
 ): { message: string; remedy: string } | undefined {
   // Without dots, `{server}.{tool}` has one meaning.
-  if (!/^(?!__proto__$)[A-Za-z0-9_-]+$/.test(name)) {
+  if (!SERVER_NAME.test(name)) {
     return {
       message: 'is not a valid server name',
-      remedy: 'Use letters, digits, "_" and "-" only.',
+      remedy: SERVER_NAME_REMEDY,
     }
   }
   if (reserved.includes(name)) {

@@ -1,3 +1,4 @@
+import { ownValue } from '../own-value.ts'
 import type { ConfigInput } from './find-inputs.ts'
 import type { McpConfig } from './mcp-config.ts'
 import type { RemoteEntry, StdioEntry } from './server-entry.ts'
@@ -39,7 +40,7 @@ export function isComplete(config: unknown): config is McpConfig {
 
 function isCompleteServer(server: unknown): boolean {
   if (!isRecord(server)) return false
-  const required = REQUIRED[String(server['type'])]
+  const required = ownValue(REQUIRED, String(server['type']))
   return required !== undefined && required.every((field) => server[field] !== undefined)
 }
 

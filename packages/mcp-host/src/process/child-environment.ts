@@ -51,7 +51,7 @@ export function childEnvironment(
   const safe = isWindows ? SAFE_NAMES_WINDOWS : SAFE_NAMES
   const own = new Set(Object.keys(configured).map(toKey))
   const ownUpper = new Set(Object.keys(configured).map((name) => name.toUpperCase()))
-  const env: Record<string, string> = {}
+  const env = new Map<string, string>()
   for (const [name, value] of Object.entries(parent)) {
     // Where names have no case, one left beside a configured one could win over it.
     if (value === undefined || own.has(toKey(name))) continue
@@ -60,7 +60,7 @@ export function childEnvironment(
       if (!isForFetching(name, value) || ownUpper.has(name.toUpperCase())) continue
     }
     // A value that starts so is a shell function, which old shells would run.
-    if (!value.startsWith('()')) env[name] = value
+    if (!value.startsWith('()')) env.set(name, value)
   }
-  return { ...env, ...configured }
+  return { ...Object.fromEntries(env), ...configured }
 }

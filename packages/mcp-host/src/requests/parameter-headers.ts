@@ -1,3 +1,5 @@
+import { ownValue } from '../own-value.ts'
+
 /** How an argument is repeated in the headers of an HTTP request, as its schema's `x-mcp-header` asks. */
 export interface ParameterHeader {
   /** From the arguments' root, by names of properties. */
@@ -62,7 +64,9 @@ export function parameterText(
   { path }: ParameterHeader,
   args: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  return toText(path.reduce<unknown>((at, step) => (isSchema(at) ? at[step] : undefined), args))
+  return toText(
+    path.reduce<unknown>((at, step) => (isSchema(at) ? ownValue(at, step) : undefined), args),
+  )
 }
 
 function findFault(
@@ -75,7 +79,7 @@ function findFault(
     return firstFault(node, (item) => findFault(item, path, isReachable, found))
   }
   if (!isSchema(node)) return undefined
-  if (KEY in node) {
+  if (Object.hasOwn(node, KEY)) {
     const fault = declarationFault(node, path, isReachable, found)
     if (fault !== undefined) return `${path.join('.')}: ${KEY} ${fault}`
     found.push({ path, name: String(node[KEY]) })

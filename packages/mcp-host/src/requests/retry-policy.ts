@@ -39,8 +39,8 @@ export function retryPolicy(
   if (retry === false) return NONE
   const { isSafeToRepeat = isDeclaredSafe, ...given } = retry
   const policy = { ...DEFAULTS, ...given, isSafeToRepeat }
-  for (const name of ['maxRetries', 'delayMs', 'maxDelayMs'] as const) {
-    if (!(policy[name] >= 0)) throw new RangeError(`retry.${name} must be a number, at least 0`)
+  for (const field of ['maxRetries', 'delayMs', 'maxDelayMs'] as const) {
+    if (!(policy[field] >= 0)) throw new RangeError(`retry.${field} must be a number, at least 0`)
   }
   return policy
 }

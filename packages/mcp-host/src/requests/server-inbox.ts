@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/client'
 
 import type { ListName } from '../inventory/inventory.ts'
+import { ownValue } from '../own-value.ts'
 import { SlotMap } from '../slot-map.ts'
 import { applyDefaults } from './apply-defaults.ts'
 import type {
@@ -118,7 +119,7 @@ export class ServerInbox {
   ): Promise<Record<string, unknown>> {
     const answers = Object.entries(inputRequests).map(async ([key, request]) => {
       const { method, params } = request as { method?: unknown; params?: unknown }
-      const kind = KINDS[String(method)]
+      const kind = ownValue(KINDS, String(method))
       if (kind === undefined || !this.#isAnswered(kind)) {
         throw new Error(`nobody answers "${String(method)}", which the server asks for`)
       }

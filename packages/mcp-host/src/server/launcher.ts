@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
+import { ownValue } from '../own-value.ts'
 
 /** Programs that fetch what they run; of those with a list, only with one of these commands. */
 const LAUNCHERS: Readonly<Record<string, readonly string[] | undefined>> = {
@@ -24,7 +25,7 @@ export function launcherOf(config: ServerConfig): string | undefined {
   if (config.type !== 'stdio') return undefined
   const [name, ...args] = commandOf(config.command, config.args)
   if (name === undefined || !Object.hasOwn(LAUNCHERS, name)) return undefined
-  const commands = LAUNCHERS[name]
+  const commands = ownValue(LAUNCHERS, name)
   return commands === undefined || args.some((arg) => commands.includes(arg)) ? name : undefined
 }
 

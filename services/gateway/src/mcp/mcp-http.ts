@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { UnderWay } from '@mcp-host/service'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, ownValue } from '@mcp-host/contracts'
 import { isLarge, preferredEncoding } from '../http/compress-answers.ts'
 import { errorAnswer } from '../http/error-reply.ts'
 import type { OriginGuard } from '../http/origin.ts'
@@ -121,7 +121,8 @@ class HttpExchange implements McpExchange {
     this.#headers = headers
   }
 
-  readonly header = (name: string): string | undefined => this.#headers[name] as string | undefined
+  readonly header = (name: string): string | undefined =>
+    ownValue(this.#headers, name) as string | undefined
 }
 
 const EMPTY = new Uint8Array()

@@ -55,6 +55,16 @@ test('all servers are there under their names, in order, and each by itself', ()
   expect(mounts.server('c')).toBeUndefined()
 })
 
+test.each(['constructor', '__proto__', 'toString', 'valueOf', 'none'])(
+  'there is no bundle %s that nobody wrote',
+  (name) => {
+    expect(mounts.bundle(name)).toBeUndefined()
+    mounts.setBundles({ own: {} })
+    expect(mounts.bundle(name)).toBeUndefined()
+    expect(mounts.bundle('own')).toBeDefined()
+  },
+)
+
 test('what is offered is made once, until what servers list changes', () => {
   put(server('a', ['x']))
   const { offer } = mounts.all()

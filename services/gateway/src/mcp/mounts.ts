@@ -1,7 +1,7 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { Listeners } from '@mcp-host/bus'
 import type { ServerEntry, ServerView } from '@mcp-host/contracts'
-import { isConfigured, viewServers } from '@mcp-host/contracts'
+import { isConfigured, ownValue, viewServers } from '@mcp-host/contracts'
 import type { Offering, Place } from './core/offer.ts'
 import type { Bundle } from './core/bundle.ts'
 import { bundleOffer } from './core/bundle.ts'
@@ -59,7 +59,7 @@ export class Mounts {
 
   /** Some of it, as the configuration has it; `undefined` when there is no such bundle. */
   bundle(name: string): Mount | undefined {
-    const bundle = this.#bundles[name]
+    const bundle = ownValue(this.#bundles, name)
     if (bundle === undefined) return undefined
     return this.#mount(`bundle ${name}`, (entries) =>
       bundleOffer(bundle, entries.map(toOffering), this.#join),

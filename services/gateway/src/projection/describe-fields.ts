@@ -1,3 +1,4 @@
+import { ownValue } from '@mcp-host/contracts'
 import type { z } from 'zod'
 
 /**
@@ -9,6 +10,9 @@ export function describeFields<T extends z.ZodObject>(
   texts: Readonly<Record<keyof T['shape'], string>>,
 ): T {
   const fields = Object.entries<z.ZodType>(schema.def.shape)
-  const described = fields.map(([name, field]) => [name, field.describe(texts[name] ?? '')])
+  const described = fields.map(([name, field]) => [
+    name,
+    field.describe(ownValue(texts, name) ?? ''),
+  ])
   return schema.extend(Object.fromEntries(described)) as T
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, ownValue } from '@mcp-host/contracts'
 import { budgeted } from '../budget/budgeted.ts'
 import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
@@ -35,7 +35,7 @@ export function createModel(
   model: string,
 ): Model {
   const { type, timeouts = {}, limits, models } = provider
-  const { nativeTools = true, prices } = models[model] ?? {}
+  const { nativeTools = true, prices } = ownValue(models, model) ?? {}
   const budget = { budgets, limits, patienceMs: timeouts.queue }
   const within = (each: Model): Model => budgeted(priced(estimated(each), prices), budget)
   if (type === 'demo') return within(createDemo(config))
@@ -88,7 +88,7 @@ export function connectModel(
     reads,
   } = providerKinds[type]
   const connection = { name, baseUrl, apiKey: apiKey?.open() ?? '', fetch: providerFetch }
-  const settings = models[model] ?? {}
+  const settings = ownValue(models, model) ?? {}
   const language = async (): Promise<LanguageModelV4> => (await connect(connection))(model)
   return aiSdkModel(name, model, language, {
     metadataName,

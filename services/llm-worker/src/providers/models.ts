@@ -1,5 +1,5 @@
 import type { ListedModel, ProviderEntry } from '@mcp-host/contracts'
-import { BusError, withoutAlias } from '@mcp-host/contracts'
+import { BusError, ownValue, withoutAlias } from '@mcp-host/contracts'
 import { ConfigError } from '@mcp-host/service'
 import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
@@ -120,7 +120,7 @@ export class Models {
     const names = (): readonly string[] => this.#listed.get(provider.name) ?? []
     const made = naming(createModel(this.#deps, provider, model), names)
     const { name, models } = provider
-    const isKnown = model in models || model === defaultModel(provider)
+    const isKnown = Object.hasOwn(models, model) || model === defaultModel(provider)
     const isNamed = [this.#default, ...this.#settings.fallback].includes(`${name}/${model}`)
     return isKnown || isNamed ? made : { ...made, countedAs: { provider: name, model: 'other' } }
   }
@@ -146,7 +146,7 @@ async function listed(provider: Provider, config: WorkerConfig): Promise<Provide
     ...(standard === undefined ? {} : { defaultModel: standard }),
     contextWindow: config.contextTokens ?? own,
     models: [...models, ...unlisted.map((id) => ({ id }))].map((model) =>
-      asSet(model, settings[model.id], config),
+      asSet(model, ownValue(settings, model.id), config),
     ),
   }
 }

@@ -1,4 +1,4 @@
-import { withoutAlias } from '@mcp-host/contracts'
+import { ownValue, withoutAlias } from '@mcp-host/contracts'
 import { ConfigError, nearestName, readJsonFile } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
 import type { Provider } from './find-provider.ts'
@@ -36,7 +36,8 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     throw new ConfigError([`LLM_CONFIG: there is no file ${llmConfig}; "${NONE}" does without one`])
   }
   const own = ownProviders(file)
-  const resolve = (reference: string): string => withoutAlias(reference, (name) => name in own)
+  const resolve = (reference: string): string =>
+    withoutAlias(reference, (name) => Object.hasOwn(own, name))
   const provider = config.provider && resolve(config.provider)
   const standard = file?.default && resolve(file.default)
   const fallback = (file?.fallback ?? config.fallback).map(resolve)
@@ -47,10 +48,10 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   )
   for (const name of new Set([...Object.keys(own), ...ProviderType.options])) {
     try {
-      providers.set(name, findProvider(name, own[name] ?? {}, env))
+      providers.set(name, findProvider(name, ownValue(own, name) ?? {}, env))
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (own[name] !== undefined) problems.push(`${llmConfig}: providers.${name}: ${message}`)
+      if (Object.hasOwn(own, name)) problems.push(`${llmConfig}: providers.${name}: ${message}`)
       // Else nothing is wrong that nobody wants, unless it was meant to be there.
       else if (error instanceof KeyError || named.includes(name)) {
         problems.push(`the provider ${name} ${message}`)
@@ -58,7 +59,7 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     }
   }
   for (const name of named) {
-    if (own[name] !== undefined || ProviderType.safeParse(name).success) continue
+    if (Object.hasOwn(own, name) || ProviderType.safeParse(name).success) continue
     const known = [...new Set([...Object.keys(own), ...ProviderType.options])]
     const nearest = nearestName(name, known, 2)
     const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
@@ -97,7 +98,7 @@ function ownProviders(file: LlmFile | undefined): Readonly<Record<string, Provid
   const written = file?.providers ?? {}
   const entries = Object.entries(written).map(([name, settings]): [string, ProviderSettings] => {
     const ownName = withoutAlias(name)
-    const isAlias = !(ownName in written) && (settings.type ?? ownName) === ownName
+    const isAlias = !Object.hasOwn(written, ownName) && (settings.type ?? ownName) === ownName
     return [isAlias ? ownName : name, settings]
   })
   return Object.fromEntries(entries)

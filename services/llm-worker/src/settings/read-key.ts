@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { ownValue } from '@mcp-host/contracts'
 import { Secret } from '@mcp-host/service'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -23,9 +24,9 @@ export interface FoundKey {
  * its name points to.
  */
 export function keyFromEnvironment(name: string, env: Environment): FoundKey | undefined {
-  const value = (env[name] ?? '').trim()
+  const value = (ownValue(env, name) ?? '').trim()
   if (value !== '') return { key: checked(value, name) }
-  const file = env[`${name}_FILE`] ?? ''
+  const file = ownValue(env, `${name}_FILE`) ?? ''
   return file === '' ? undefined : keyFromFile(file)
 }
 

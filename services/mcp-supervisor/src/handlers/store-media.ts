@@ -35,6 +35,6 @@ async function storeBlock(block: Block, store: Store): Promise<Block> {
 }
 
 function without<T extends object>(given: T, name: string): T {
-  if (!(name in given)) return given
+  if (!Object.hasOwn(given, name)) return given
   return Object.fromEntries(Object.entries(given).filter(([key]) => key !== name)) as T
 }

@@ -1,3 +1,4 @@
+import { ownValue } from '@mcp-host/contracts'
 import type { Json } from './eras.ts'
 import { isObject } from './eras.ts'
 import type { Answer } from './pass-request.ts'
@@ -79,7 +80,7 @@ export class HeldRequest {
     this.#late = undefined
     this.#requestState = undefined
     for (const [key, { question }] of this.#open) {
-      const result = isObject(responses) ? responses[key] : undefined
+      const result = isObject(responses) ? ownValue(responses, key) : undefined
       if (!isObject(result)) continue
       this.#open.delete(key)
       question.onAnswer(result)

@@ -64,7 +64,7 @@ export class Placement implements AsyncDisposable {
     const result: ReloadResult = { added: [], changed: [], removed: [], unchanged: [] }
     const ended: Promise<void>[] = []
     for (const [name, placed] of this.#servers) {
-      if (servers[name] !== undefined) continue
+      if (Object.hasOwn(servers, name)) continue
       result.removed.push(name)
       ended.push(endOf(placed).then(() => this.#forget(name)))
     }

@@ -93,7 +93,10 @@ export class ProcessesOfSessions {
     const server = this.#name
     const own = { process: name, hasSession, capabilities }
     const passed = new PassedRequests({ bus, server, inputTimeoutMs, ...own })
-    const kinds: ServerRequestKind[] = [...ANSWERABLE.filter((each) => each in capabilities), 'log']
+    const kinds: ServerRequestKind[] = [
+      ...ANSWERABLE.filter((each) => Object.hasOwn(capabilities, each)),
+      'log',
+    ]
     const answers = { callback: passed.callback, kinds, capabilities, sessionId: name }
     const host = this.#deps.makeHost(answers)
     const ownLists = hasSession ? this.#listsOf(name) : undefined

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Bundle } from './bundle.ts'
 import { bundleOffer } from './bundle.ts'
-import type { Offering } from './offer.ts'
+import type { RpcRequest } from './classify.ts'
+import type { Offer, Offering, Place } from './offer.ts'
+import { passageOf, resourceOf } from './passage.ts'
 
 const named = (...names: string[]) =>
   names.map((name) => ({ name, description: `${name}!`, 'x-more': 1 }))
@@ -72,6 +74,58 @@ test('prompts and resources can be left out', () => {
   expect(listed({ servers }, 'resources')).toEqual([])
   expect(listed({ servers: { files: {} } }, 'resources')).toHaveLength(1)
 })
+
+test.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])(
+  'the name %s stands for nothing unless the bundle has it',
+  (name) => {
+    const hostile = [{ server: name, tools: named(name), prompts: named(name), ...NO_RESOURCES }]
+    const bundled = (bundle: Bundle): unknown =>
+      JSON.parse(`{${bundleOffer(bundle, hostile).page('tools', undefined)}}`).tools
+    expect(bundled({ servers: {} })).toEqual([])
+    const servers = Object.fromEntries([[name, { rename: {}, describe: {} }]])
+    expect(bundled({ names: 'never', servers })).toEqual(named(name))
+    const own = Object.fromEntries([[name, 'renamed']])
+    const renaming = Object.fromEntries([[name, { rename: own, describe: own }]])
+    expect(bundled({ servers: renaming })).toMatchObject([
+      { name: 'renamed', description: 'renamed' },
+    ])
+  },
+)
+
+test.each<[Request['method'], Request['params']]>([
+  ['resources/read', { uri: 'mcp://files/file%3A%2F%2Fa' }],
+  ['resources/read', { uri: 'mcp://files/file://a' }],
+  ['resources/read', { uri: 'ui://files/ui%3A%2F%2Fpage' }],
+  ['resources/read', { uri: 'files.file://a' }],
+  ['resources/read', { uri: 'file://a' }],
+  ['completion/complete', { ref: { type: 'ref/resource', uri: 'file://{x}' } }],
+  ['completion/complete', { ref: { type: 'ref/resource', uri: 'mcp://files/file://{x}' } }],
+  ['resources/subscribe', { uri: 'mcp://files/file%3A%2F%2Fa' }],
+])('hidden resources are not reached by %s of %j', (method, params) => {
+  const capabilities = { resources: { subscribe: true } }
+  const all = offerings.map((each) => ({ ...each, capabilities }))
+  const offer = bundleOffer({ servers: { files: { resources: false }, web: {} } }, all)
+  const place = reach({ method, params }, offer)
+  expect(place?.server).not.toBe('files')
+  expect(reach({ method, params }, bundleOffer({}, all))?.server).toBe('files')
+  const remade = offer.with(new Map(all.map((each) => [each.server, each])))
+  expect(reach({ method, params }, remade)?.server).not.toBe('files')
+})
+
+type Request = Pick<RpcRequest, 'method' | 'params'>
+
+function reach({ method, params }: Request, offer: Offer): Place | undefined {
+  const request = { kind: 'request', era: 'modern', id: 1, method, params } as const
+  try {
+    return method === 'resources/subscribe'
+      ? resourceOf(request, offer)
+      : passageOf(request, offer)?.place
+  } catch {
+    return undefined
+  }
+}
+
+const NO_RESOURCES = { resources: [], resourceTemplates: [] }
 
 test('what is left out makes the lists of others no older', () => {
   const open = { ttlMs: 9, cacheScope: 'public' } as const

@@ -1,3 +1,4 @@
+import { ownValue } from '@mcp-host/contracts'
 import { isAllowed } from 'mcp-host/routing'
 import { joinPlaces } from './join-places.ts'
 import type { Offering, Place } from './offer.ts'
@@ -36,10 +37,11 @@ export function bundleOffer(
 ): Offer {
   const { names = 'always', servers, instructions, toolSearch = false } = bundle
   const chosen = offerings.flatMap((offering) => {
-    const wanted = servers === undefined ? {} : servers[offering.server]
+    const wanted = servers === undefined ? {} : ownValue(servers, offering.server)
     return wanted === undefined ? [] : [partOf(offering, wanted)]
   })
-  const ownName = ({ server, name }: Place): string => servers?.[server]?.rename?.[name] ?? name
+  const ownName = ({ server, name }: Place): string =>
+    ownValue(ownValue(servers ?? {}, server)?.rename ?? {}, name) ?? name
   const taken = { tools: countNames('tools'), prompts: countNames('prompts') }
 
   function countNames(list: 'tools' | 'prompts'): ReadonlyMap<string, number> {
@@ -75,13 +77,14 @@ function partOf(offering: Offering, wanted: BundledServer): Offering {
     ...offering,
     tools: offering.tools.flatMap((tool) => {
       if (!isAllowed(filter, tool.name)) return []
-      const description = describe[tool.name]
+      const description = ownValue(describe, tool.name)
       return [description === undefined ? tool : { ...tool, description }]
     }),
     ...(prompts ? {} : { prompts: [] }),
     ...(resources
       ? {}
       : {
+          hidesResources: true,
           resources: [],
           resourceTemplates: [],
           capabilities: { ...offering.capabilities, resources: undefined },

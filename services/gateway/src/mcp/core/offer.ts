@@ -25,6 +25,8 @@ export interface Offering {
   readonly prompts: readonly Named[]
   readonly resources: readonly (Params & { readonly uri: string })[]
   readonly resourceTemplates: readonly (Params & { readonly uriTemplate: string })[]
+  /** Whether none of its resources may be reached, listed or not. */
+  readonly hidesResources?: boolean
   /** Of the lists that it has. */
   readonly caching?: Readonly<Partial<Record<ListName, ServerCaching | undefined>>>
   /** When the server last announced that a list has changed, in epoch milliseconds. */

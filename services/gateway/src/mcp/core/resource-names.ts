@@ -10,7 +10,8 @@ export class ResourceNames {
   readonly #servers: readonly ResourceLists[]
 
   constructor(offerings: readonly Offering[]) {
-    this.#servers = offerings.map(({ server, capabilities, resources, resourceTemplates }) => ({
+    const reachable = offerings.filter(({ hidesResources }) => hidesResources !== true)
+    this.#servers = reachable.map(({ server, capabilities, resources, resourceTemplates }) => ({
       name: server,
       resources: new Map(resources.map((each) => [each.uri, each])),
       resourceTemplates: new Map(resourceTemplates.map((each) => [each.uriTemplate, each])),
@@ -42,7 +43,8 @@ export class ResourceNames {
 
   /** What a resource of a server is called here, in lists and wherever the server points to it. */
   nameOf(server: string, uri: string): string {
-    if (this.#servers.length === 1) return uri
+    const [first, ...rest] = this.#servers
+    if (first?.name === server && rest.length === 0) return uri
     const [found, ...others] = this.find(uri)
     const isClear = others.length === 0 && found?.server === server && found.name === uri
     if (isClear || (WEB.test(uri) && !this.isListed(uri))) return uri

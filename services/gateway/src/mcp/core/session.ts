@@ -1,3 +1,4 @@
+import { ownValue } from '@mcp-host/contracts'
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
@@ -38,6 +39,6 @@ export function readSession(sessionId: string): ClientSession | undefined {
 function fitting(capabilities: Params): Params {
   if (JSON.stringify(capabilities).length <= MAX_CAPABILITIES) return capabilities
   return Object.fromEntries(
-    ASKABLE.flatMap((name) => (isObject(capabilities[name]) ? [[name, {}]] : [])),
+    ASKABLE.flatMap((name) => (isObject(ownValue(capabilities, name)) ? [[name, {}]] : [])),
   )
 }

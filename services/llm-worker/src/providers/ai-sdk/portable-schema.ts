@@ -1,3 +1,5 @@
+import { ownValue } from '@mcp-host/contracts'
+
 /** What providers refuse or do not know, and what is not needed once references are resolved. */
 const DROPPED = new Set(['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions'])
 /** Providers want a plain object at the root. */
@@ -61,11 +63,8 @@ function resolve(root: Schema, reference: string): Schema {
   let found: unknown = empty === '#' ? root : undefined
   for (const key of keys) {
     const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
-    const inner = found as Schema
-    found =
-      typeof found === 'object' && found !== null && Object.hasOwn(found, name)
-        ? inner[name]
-        : undefined
+    const isInner = typeof found === 'object' && found !== null
+    found = isInner ? ownValue(found as Schema, name) : undefined
   }
   if (isSchema(found)) return found
   throw new Error(`the schema of its arguments refers to "${reference}", which is not in it`)

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { ContentBlock, PromptMessage, ToolAnswer } from '@mcp-host/contracts'
+import { ownValue } from '@mcp-host/contracts'
 import type { ModelRequest } from '../../model.ts'
 import { toFilePart } from './media.ts'
 
@@ -67,7 +68,7 @@ type AssistantPart = (LanguageModelV4Message & { role: 'assistant' })['content']
 
 function toPart(block: ContentBlock, own: string): AssistantPart[] {
   // Sent back as it came: thought signatures and the like. Others may refuse what they did not seal.
-  const sealed = block.providerMetadata?.[own]
+  const sealed = ownValue(block.providerMetadata ?? {}, own)
   const back = sealed === undefined ? {} : { providerOptions: { [own]: sealed } }
   switch (block.type) {
     case 'text':

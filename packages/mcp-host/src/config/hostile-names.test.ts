@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+
+import { ConfigurationError } from '../errors/configuration-error.ts'
+import { isComplete } from './written-config.ts'
+import { parseMcpConfig } from './parse-mcp-config.ts'
+
+const INHERITED = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty']
+
+const faultsOf = (source: string | object): readonly string[] => {
+  try {
+    parseMcpConfig(source, { file: '/etc/mcp.json' })
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    return error.faults.map(({ file, path, message }) => `${file} ${path} ${message}`)
+  }
+}
+
+const server = (fields: object): string => JSON.stringify({ servers: { a: fields } })
+
+test.each(INHERITED)('a variable ${%s} that nobody set is a fault', (name) => {
+  for (const text of [`\${${name}}`, `\${env:${name}}`]) {
+    const [fault, ...others] = faultsOf(server({ command: 'x', args: [text] }))
+    expect([fault, others]).toEqual([expect.stringContaining(`uses ${name}, which is not set`), []])
+  }
+  const { servers } = parseMcpConfig(server({ command: 'x', args: [`$${name}`, `\${${name}:-y}`] }))
+  expect(servers['a']).toMatchObject({ args: [`$${name}`, 'y'] })
+})
+
+test.each(INHERITED)('the type %s is a fault like any unknown one', (type) => {
+  expect(faultsOf(server({ type, command: 'x' }))).toEqual(
+    faultsOf(server({ type: 'nothing', command: 'x' })),
+  )
+  expect(isComplete({ servers: { a: { type } } })).toBe(false)
+})
+
+test.each(INHERITED)('the field %s is unknown, and so ignored', (field) => {
+  const fields = JSON.stringify({ servers: { a: { command: 'x', [field]: { a: 1 } } } })
+  const warnings: string[] = []
+  parseMcpConfig(fields, { onWarning: ({ path }) => warnings.push(path) })
+  expect(warnings).toEqual([`servers.a.${field}`])
+})
+
+test.each(INHERITED.filter((name) => name !== '__proto__'))('a server may be called %s', (name) => {
+  const { servers } = parseMcpConfig({ servers: { [name]: { command: 'x' } } })
+  expect(Object.keys(servers)).toEqual([name])
+})
+
+test('a server name of more than 64 characters is shortened with a warning, and refused in strict reading', () => {
+  const long = 'n'.repeat(65)
+  const config = { servers: { [long]: { command: 'x' }, [`${long}2`]: { command: 'x' } } }
+  const warnings: string[] = []
+  const { servers } = parseMcpConfig(config, {
+    onWarning: ({ message }) => warnings.push(message),
+  })
+  expect(Object.keys(servers)).toEqual(['n'.repeat(64), `${'n'.repeat(62)}-2`])
+  expect(warnings).toHaveLength(2)
+  expect(() => parseMcpConfig(config, { strict: true })).toThrow(ConfigurationError)
+})
+
+test.each([101, 100_000, 1_000_000])(
+  'nesting %i levels deep is one fault with its place',
+  (depth) => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ]) {
+      const nested = `${open?.repeat(depth)}1${close?.repeat(depth)}`
+      const text = `{"servers": {"a": {"command": "x", "b": ${nested}}}}`
+      expect(faultsOf(text)).toEqual(['/etc/mcp.json  is nested more than 100 levels deep'])
+      expect(faultsOf(open?.repeat(depth) ?? '')).toHaveLength(1)
+    }
+  },
+)
+
+test('an object nested too deeply to be written as text is a fault', () => {
+  let nested: unknown = 1
+  for (let level = 0; level < 100_000; level++) nested = [nested]
+  expect(faultsOf({ servers: { a: { command: 'x', b: nested } } })).toEqual([
+    expect.stringContaining('is nested too deeply'),
+  ])
+})
+
+test('what is nested as deeply as real files is read', () => {
+  const nested = `${'['.repeat(90)}1${']'.repeat(90)}`
+  expect(faultsOf(`{"servers": {"a": {"command": "x", "b": ${nested}}}}`)).toEqual([])
+})
