@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { events, log, plan } from './__fixtures__/good-run.ts'
 import type { SessionRecord } from './check-session.ts'
 import { checkSession } from './check-session.ts'
+import { logStories } from './log-stories.ts'
 import { StreamCheck } from './stream-check.ts'
 
 const plans = new Map([[plan.id, plan]])
@@ -39,6 +40,33 @@ test('what comes too late into the log counts for nothing', () => {
     { ...log[8], seq: 15, fact: { ...log[8]!.fact, generation: 'g8' } },
   ] as LogEntry[]
   expect(broken({ log: [...log, ...late] })).toEqual([])
+})
+
+test('a turn that ended without the result of its generation has no text of it', () => {
+  const cut = logWithout(10).map((entry) =>
+    entry.kind === 'turn' && entry.fact.type === 'turn-done'
+      ? { ...entry, fact: { ...entry.fact, voids: 'g9', outcome: 'cancelled' } }
+      : entry,
+  ) as LogEntry[]
+  const late = { ...log[8], seq: 12 } as LogEntry
+  const reset = { type: 'reset', id: '11.1.9.0', payload: { message: '' } } as const
+  const done = {
+    type: 'turn',
+    id: '11.2.-.0',
+    payload: { ...events.at(-1)!.payload, outcome: 'cancelled' },
+  }
+  const seen = [...events.slice(0, -1), reset, done as (typeof events)[number]]
+  expect(broken({ log: [...cut, late], stream: streamOf(seen) })).toEqual([])
+  const kept = [...events.slice(0, -1), done as (typeof events)[number]]
+  expect(broken({ log: [...cut, late], stream: streamOf(kept) })).toEqual(['stream is not the log'])
+})
+
+test.each([
+  [{ error: { code: 'cancelled', message: '' } }, 'cancelled'],
+  [{ isOutcomeUnknown: true }, 'unknown'],
+])('a result with %j is seen as %s', (about, outcome) => {
+  const [story] = logStories(logWith(7, { outcome: 'error', ...about })).values()
+  expect(Array.from(story?.calls.values() ?? [], (call) => call.outcome)).toContain(outcome)
 })
 
 test('a generation in place of one that has a result counts for nothing, unless it says why', () => {

@@ -1,4 +1,4 @@
-import type { LogEntry } from '@mcp-host/contracts'
+import type { LogEntry, ToolFinished } from '@mcp-host/contracts'
 import type { CallStory, Segment, TurnStory } from './turn-story.ts'
 import { idArgument, ownToolName } from './turn-story.ts'
 
@@ -19,6 +19,8 @@ export function logStories(entries: readonly LogEntry[]): Map<string, TurnStory>
   const outcomes = new Map<number, string>()
   const generations = new Map<string, Generation>()
   const calls = new Map<string, CallStory>()
+  /** The turns of calls, by the host's ids of them. */
+  const turns = new Map<string, number>()
 
   const begin = (id: string, turn: number): void => {
     const segment = { thinking: '', text: '' }
@@ -30,7 +32,8 @@ export function logStories(entries: readonly LogEntry[]): Map<string, TurnStory>
       if (!messages.values().some((id) => id === fact.id)) messages.set(seq, fact.id)
     } else if (kind === 'generation') {
       const generation = generations.get(fact.generation)
-      if (generation === undefined || generation.hasResult) continue
+      if (generation === undefined || generation.hasResult || outcomes.has(generation.turn))
+        continue
       generation.hasResult = true
       for (const block of fact.content) {
         if (block.type === 'text') generation.segment.text += block.text
@@ -42,12 +45,18 @@ export function logStories(entries: readonly LogEntry[]): Map<string, TurnStory>
         }
         generation.calls.set(block.id, call)
         calls.set(block.id, call)
+        turns.set(block.id, generation.turn)
       }
     } else if (kind === 'tool' && fact.type === 'tool-finished') {
-      settle(calls.get(fact.call), fact.outcome)
+      const isOver = outcomes.has(turns.get(fact.call) ?? 0)
+      if (!isOver) settle(calls.get(fact.call), outcomeOf(fact))
     } else if (kind === 'turn') {
       if (fact.type === 'tool-settled') settle(calls.get(fact.call), fact.outcome)
-      if (fact.type === 'turn-done') outcomes.set(fact.turn, fact.outcome)
+      if (fact.type === 'turn-done') {
+        outcomes.set(fact.turn, fact.outcome)
+        // The client was told to forget what it had begun to write.
+        if (fact.voids !== undefined) generations.delete(fact.voids)
+      }
       if (fact.type === 'generation-started' && fact.voids !== undefined) {
         // Its worker was only taken for dead: what it wrote stands before this.
         if (generations.get(fact.voids)?.hasResult === true && fact.reason === undefined) continue
@@ -73,6 +82,11 @@ export function logStories(entries: readonly LogEntry[]): Map<string, TurnStory>
       return [id, story]
     }),
   )
+}
+
+function outcomeOf({ outcome, error, isOutcomeUnknown }: ToolFinished): string {
+  if (error?.code === 'cancelled') return 'cancelled'
+  return isOutcomeUnknown === true ? 'unknown' : outcome
 }
 
 /** The first end of a call counts. */

@@ -60,7 +60,10 @@ function plain({ id, outcome, segments, calls }: TurnStory): string {
   return JSON.stringify([
     id,
     outcome,
-    segments.map(({ thinking, text }) => [thinking, text]),
+    // A generation that was stopped before its first word shows nowhere.
+    segments
+      .filter(({ thinking, text }) => thinking !== '' || text !== '')
+      .map(({ thinking, text }) => [thinking, text]),
     Array.from(calls, ([key, call]) => `${key} ${call.id} ${call.tool} ${call.outcome}`).toSorted(),
   ])
 }

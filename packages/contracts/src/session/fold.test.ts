@@ -64,8 +64,14 @@ const started = (turn: number, generation: GenerationId, voids?: GenerationId): 
     ...(voids === undefined ? {} : { voids }),
   })
 
-const done = (turn: number): LogFact =>
-  turnFact({ type: 'turn-done', turn, seen: 0, outcome: 'completed' })
+const done = (turn: number, voids?: GenerationId): LogFact =>
+  turnFact({
+    type: 'turn-done',
+    turn,
+    seen: 0,
+    outcome: 'completed',
+    ...(voids === undefined ? {} : { voids }),
+  })
 
 const settled = (message: string): LogFact =>
   turnFact({
@@ -436,15 +442,19 @@ describe('a generation', () => {
     expect(calls.size).toBe(0)
   })
 
-  test('that ended after its turn keeps its text, and its tools are not run', () => {
-    const { generations, calls } = fold(
-      log(input('a'), claimed(10, 1, one), done(10), result(one, 'late')),
+  test.each([[undefined], [one]])('that ended after its turn has no result', (voids) => {
+    const { generations, calls, usage } = fold(
+      log(input('a'), claimed(10, 1, one), done(10, voids), result(one, 'late')),
     )
-    expect(generations.get(one)?.result).toMatchObject({
-      outcome: 'cancelled',
-      content: [{ type: 'text', text: 'late' }],
-    })
-    expect(calls.size).toBe(0)
+    expect(generations.get(one)?.result).toBeUndefined()
+    expect([calls.size, usage]).toEqual([0, []])
+  })
+
+  test('that its turn ended without is void, also when its result came just before', () => {
+    const { generations } = fold(
+      log(input('a'), claimed(10, 1, one), result(one, 'not seen'), done(10, one)),
+    )
+    expect(generations.get(one)?.isVoid).toBe(true)
   })
 
   test('that nobody started counts for nothing', () => {
@@ -460,6 +470,10 @@ describe('a tool call', () => {
   test('has the first of its results', () => {
     const { result: kept } = callAfter(toolFinished('first'), toolFinished('second')) ?? {}
     expect(kept?.content).toEqual([{ type: 'text', text: 'first' }])
+  })
+
+  test('has no result that came after the end of its turn', () => {
+    expect(callAfter(done(10), toolFinished('late'))?.result).toBeUndefined()
   })
 
   test('is settled once', () => {

@@ -305,7 +305,9 @@ function applyTurnEvent(
       }
       return
     case 'turn-done': {
-      const { outcome, error, message } = event
+      const { outcome, voids, error, message } = event
+      const cut = voids === undefined ? undefined : state.generations.get(voids)
+      if (cut !== undefined) cut.isVoid = true
       turn.done ??= {
         seq,
         time,
@@ -375,12 +377,14 @@ function applyResult(
   const generation = state.generations.get(result.generation)
   if (generation === undefined || generation.isVoid || generation.result !== undefined) return
   const turn = state.turns.get(generation.turn)
-  generation.result = turn?.done === undefined ? result : withoutCalls(result)
+  // What clients and models were told of a turn that is over stays as it is.
+  if (turn?.done !== undefined) return
+  generation.result = result
   generation.resultSeq = seq
   generation.endedAt = time
   if (turn !== undefined) turn.idleClaims = 0
   addTurnUsage(state, turn, [result])
-  if (generation.result.outcome !== 'completed') return
+  if (result.outcome !== 'completed') return
   for (const block of result.content) {
     if (block.type !== 'tool-call') continue
     const call: ToolCall = { block, attempt: 0, starts: [] }
@@ -411,12 +415,6 @@ function turnOf(state: SessionState, call: ToolCallId): Turn | undefined {
   return generation && state.turns.get(generation.turn)
 }
 
-/** What came after the turn was ended: its tools will not be run any more. */
-function withoutCalls(result: GenerationResult): GenerationResult {
-  const content = result.content.filter(({ type }) => type !== 'tool-call')
-  return { ...result, outcome: 'cancelled', content }
-}
-
 function applyToolFact(state: SessionState, fact: ToolFact): void {
   const call = state.calls.get(fact.call)
   if (call === undefined) return
@@ -431,8 +429,10 @@ function applyToolFact(state: SessionState, fact: ToolFact): void {
       call.attempt = Math.max(call.attempt, fact.attempt)
       return
     case 'tool-finished':
-      // The first end of a call counts, whoever reported it.
-      if (call.settled === undefined) call.result ??= fact
+      // The first end of a call counts, whoever reported it, while its turn runs.
+      if (call.settled === undefined && turnOf(state, fact.call)?.done === undefined) {
+        call.result ??= fact
+      }
       if (fact.usage !== undefined)
         addTurnUsage(state, turnOf(state, fact.call), fact.usage.map(toAdded))
       return

@@ -23,6 +23,8 @@ export const ToolFinished = z.object({
   server: z.string(),
   tool: z.string(),
   outcome: z.enum(['ok', 'error']),
+  /** Of an `error`: the server went away in mid-call, so it may have taken effect. */
+  isOutcomeUnknown: z.boolean().optional(),
   /** MCP content blocks, as the server sent them. */
   content: z.array(z.looseObject({ type: z.string() })),
   structuredContent: z.json().optional(),

@@ -1,9 +1,15 @@
 import type { ToolFinished } from './tool-fact.ts'
 
-/** How a finished call is reported. The log has a stopped call as an error with the code `cancelled`. */
+/** How a finished call is reported: the log has more kinds of errors than its `outcome` can name. */
 export function toolOutcome({
   outcome,
   error,
-}: Pick<ToolFinished, 'outcome' | 'error'>): 'ok' | 'error' | 'cancelled' {
-  return error?.code === 'cancelled' ? 'cancelled' : outcome
+  isOutcomeUnknown,
+}: Pick<ToolFinished, 'outcome' | 'error' | 'isOutcomeUnknown'>):
+  | 'ok'
+  | 'error'
+  | 'cancelled'
+  | 'unknown' {
+  if (error?.code === 'cancelled') return 'cancelled'
+  return isOutcomeUnknown === true ? 'unknown' : outcome
 }

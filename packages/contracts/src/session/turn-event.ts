@@ -114,6 +114,8 @@ export const TurnDone = z.object({
   /** Of the user message. */
   messageId: z.string().optional(),
   outcome: TurnOutcome,
+  /** A generation that had no result when the turn ended: clients forget its text, and a result that comes late counts for nothing. */
+  voids: GenerationId.optional(),
   error: ErrorInfo.optional(),
   /** What the user reads in place of an answer. */
   message: z.string().optional(),

@@ -67,6 +67,17 @@ test('a generation that replaces another resets the text, also for clients of th
   ])
 })
 
+test('a turn that ends before its generation resets the text first', () => {
+  story.done('cancelled', undefined, generation)
+  const message = 'The unfinished answer was lost'
+  expect(lastEvents()).toMatchObject([
+    { type: 'reset', payload: { message } },
+    { type: 'status', payload: { state: 'processing', message } },
+    { type: 'status', payload: { state: 'complete', message: 'Stopped' } },
+    { type: 'turn', payload: { state: 'done', outcome: 'cancelled' } },
+  ])
+})
+
 test('a generation that is tried again says why', () => {
   story.generation(generation, 'it is overloaded')
   const message = 'The model did not answer (it is overloaded); trying again'

@@ -134,11 +134,11 @@ function turnEvents(fact: TurnEvent): Unplaced[] {
     case 'generation-started': {
       const { voids, reason } = fact
       if (voids === undefined) return []
-      const message =
+      return resetEvents(
         reason === undefined
           ? 'The answer was interrupted and is written anew'
-          : `The model did not answer (${reason}); trying again`
-      return [{ type: 'reset', payload: { message } }, processing(message)]
+          : `The model did not answer (${reason}); trying again`,
+      )
     }
     case 'tool-settled':
       return settledEvents(fact)
@@ -220,10 +220,15 @@ function approvalEvents(fact: ApprovalRequired): Unplaced[] {
   ]
 }
 
+function resetEvents(message: string): Unplaced[] {
+  return [{ type: 'reset', payload: { message } }, processing(message)]
+}
+
 function doneEvents(fact: TurnEvent & { type: 'turn-done' }): Unplaced[] {
-  const { messageId, outcome, error, message, usage } = fact
+  const { messageId, outcome, voids, error, message, usage } = fact
   const said = error?.message ?? (outcome === 'cancelled' ? 'Stopped' : 'Done')
   return [
+    ...(voids === undefined ? [] : resetEvents('The unfinished answer was lost')),
     // Part of the answer, so that clients of the base shapes show it.
     ...(message === undefined || message === ''
       ? []
@@ -287,6 +292,7 @@ function resultEvents(fact: ToolFinished): Unplaced[] {
           ok: `${name} is done`,
           cancelled: `${name} was stopped`,
           error: toolError(name, error?.message ?? textOf(content)),
+          unknown: toolError(name, error?.message ?? textOf(content)),
         }[outcome],
         // Content blocks came as JSON; the contract of the frame checks it.
         data: { content: content as never, ...structured, isError: outcome !== 'ok' },

@@ -112,7 +112,7 @@ export class SessionReader {
   /** The final answer of the turn that an entry ends. A reply that asks for tools is none. */
   #answerOf({ kind, fact }: LogEntry): FinalAnswer | undefined {
     if (!this.#withAnswers || kind !== 'turn' || fact.type !== 'turn-done') return undefined
-    const { content = [], generation } = this.#result ?? {}
+    const { content = [], generation } = (fact.voids === undefined && this.#result) || {}
     const isFinal = content.every(({ type }) => type !== 'tool-call')
     const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
     const text = [...(isFinal ? texts : []), fact.message ?? ''].join('')

@@ -1,4 +1,4 @@
-import { BusError } from '@mcp-host/contracts'
+import { BusError, toolOutcome } from '@mcp-host/contracts'
 import {
   ConfigurationError,
   ProtocolError,
@@ -172,6 +172,17 @@ test.each([
     error: { code, message: error.message },
   })
 })
+
+test.each([
+  [true, 'unknown'],
+  [false, 'error'],
+])(
+  'a call whose server went away, perhaps in mid-call (%s), is reported as %s',
+  (isOutcomeUnknown, outcome) => {
+    const error = new ServerUnavailableError('it ended', { isOutcomeUnknown })
+    expect(toolOutcome(fromError(error))).toBe(outcome)
+  },
+)
 
 test('an error of any length fits into a message', () => {
   const { error } = fromError(new ProtocolError(`x${'👋'.repeat(1_000_000)}`, undefined, {}))

@@ -1,7 +1,7 @@
 import type { ErrorCode, ToolFinished } from '@mcp-host/contracts'
 import { blockText, BusError, mediaOf } from '@mcp-host/contracts'
 import type { CallToolResult, McpHostErrorCode } from 'mcp-host'
-import { McpHostError } from 'mcp-host'
+import { McpHostError, ServerUnavailableError } from 'mcp-host'
 import { brief } from '../brief.ts'
 import { encodeResult } from './encode-result.ts'
 import type { Store } from './store-media.ts'
@@ -91,5 +91,11 @@ export function fromError(error: unknown): Outcome {
       ? new BusError(CODES[error.code], error.message, { cause: error })
       : BusError.from(error)
   const info = known.toInfo()
-  return { outcome: 'error', content: [], error: { ...info, message: brief(info.message) } }
+  const isUnknown = error instanceof ServerUnavailableError && error.isOutcomeUnknown
+  return {
+    outcome: 'error',
+    ...(isUnknown ? { isOutcomeUnknown: true } : {}),
+    content: [],
+    error: { ...info, message: brief(info.message) },
+  }
 }

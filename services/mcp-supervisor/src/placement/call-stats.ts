@@ -1,4 +1,5 @@
 import type { ServerStats } from '@mcp-host/contracts'
+import type { EndedCall } from '../events.ts'
 
 /** The latencies are of so many latest calls. */
 const LATEST = 500
@@ -14,10 +15,10 @@ export class CallStats {
     this.#inFlight++
   }
 
-  ended(outcome: 'ok' | 'error' | 'cancelled', durationMs: number): void {
+  ended(outcome: EndedCall['outcome'], durationMs: number): void {
     this.#inFlight--
     this.#latest[this.#calls++ % LATEST] = durationMs
-    if (outcome === 'error') this.#errors++
+    if (outcome === 'error' || outcome === 'unknown') this.#errors++
   }
 
   snapshot(): ServerStats {

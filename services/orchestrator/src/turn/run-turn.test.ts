@@ -12,6 +12,7 @@ import {
   session,
   text,
 } from '../context/__fixtures__/facts.ts'
+import { turnMessages } from '../sessions/turn-messages.ts'
 import type { TurnEnd } from './run-turn.ts'
 import { runTurn } from './run-turn.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
@@ -80,6 +81,7 @@ async function run(facts: readonly LogFact[], epoch = 1): Promise<TurnEnd> {
   return end
 }
 
+const place = { branches: [], checkpoint: undefined }
 const message = input('m', 'do it')
 const cancel: LogFact = { kind: 'control', fact: { type: 'cancel-requested', messageId: 'm' } }
 
@@ -94,6 +96,22 @@ test('a turn that got nowhere again and again is given up, and what still runs i
     // It stands below what was shown already.
     message: expect.stringMatching(/^\n\nI could not answer this: it broke off again and again\./),
   })
+})
+
+test('a turn that ends without the result of its generation takes back what that wrote', async () => {
+  onCancel = () => {
+    throw new BusError('unavailable', 'the worker died')
+  }
+  await run([message, claim(1, 0), cancel])
+  expect(written.at(-1)).toMatchObject({
+    type: 'turn-done',
+    outcome: 'cancelled',
+    voids: `${session}-0`,
+  })
+  const [turn] = state.turns.values()
+  const before = turnMessages(state.inputs.get(1)!, turn, place)
+  append(state, result(0, [text('late')]))
+  expect(turnMessages(state.inputs.get(1)!, turn, place)).toEqual(before)
 })
 
 test.each<[string, readonly LogFact[], string]>([

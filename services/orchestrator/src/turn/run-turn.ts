@@ -216,11 +216,13 @@ async function finish(
   end: { readonly outcome: TurnOutcome; readonly error?: ErrorInfo; readonly message?: string },
 ): Promise<void> {
   const { outcome, error, message } = end
-  const usage = view.state.turns.get(input)?.usage ?? []
+  const { usage = [], generations = [] } = view.state.turns.get(input) ?? {}
+  const unfinished = generations.findLast(({ isVoid, result }) => !isVoid && result === undefined)
   await writer.append({
     type: 'turn-done',
     messageId,
     outcome,
+    ...(unfinished === undefined ? {} : { voids: unfinished.id }),
     ...(error === undefined ? {} : { error }),
     ...(message === undefined ? {} : { message }),
     ...(usage.length === 0 ? {} : { usage }),

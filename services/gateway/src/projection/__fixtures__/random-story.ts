@@ -61,6 +61,7 @@ class Author {
       const generation = next
       const { content, isComplete } = this.#writeText(generation, rounds)
       if (!isComplete) {
+        if (this.#chance(0.2)) return this.#cut(generation, content)
         next = this.#giveUp(generation, content)
         rounds++
         continue
@@ -83,10 +84,18 @@ class Author {
     }
   }
 
-  #end(outcome: TurnOutcome): void {
+  #end(outcome: TurnOutcome, voids?: GenerationId): void {
     const message = this.#chance(0.3) ? this.#words() : undefined
     this.#text += message ?? ''
-    this.#story.done(outcome, message)
+    this.#story.done(outcome, message, voids)
+  }
+
+  /** The turn ends before its generation does, whose result may come just before that or after it. */
+  #cut(generation: GenerationId, content: ContentBlock[]): void {
+    const write = (): void => void this.#story.result(generation, content)
+    if (this.#chance(0.3)) write()
+    else if (this.#chance(0.5)) this.#later(write)
+    this.#end('cancelled', generation)
   }
 
   /** Deltas of a generation, cut anywhere; now and then its worker dies before the last. */
@@ -95,7 +104,7 @@ class Author {
     rounds: number,
   ): { content: ContentBlock[]; isComplete: boolean } {
     const content = this.#blocks(generation, rounds)
-    const deltas = this.#cut(generation, content)
+    const deltas = this.#pieces(generation, content)
     const dies = this.#chance(0.2)
     const until = dies ? this.#upTo(deltas.length + 1) : deltas.length
     for (const [index, { offset, text, kind }] of deltas.entries()) {
@@ -175,7 +184,7 @@ class Author {
     ]
   }
 
-  #cut(generation: GenerationId, content: readonly ContentBlock[]): TextDelta[] {
+  #pieces(generation: GenerationId, content: readonly ContentBlock[]): TextDelta[] {
     const deltas: TextDelta[] = []
     let offset = 0
     for (const block of content) {

@@ -124,8 +124,12 @@ export class Story {
     return this.turn({ type: 'tool-settled', call, tool: 'test.echo', outcome, message })
   }
 
-  done(outcome: TurnOutcome = 'completed', message?: string): LogEntry {
-    const more = message === undefined ? {} : { message }
+  /** `voids`: a generation that has no result by then. */
+  done(outcome: TurnOutcome = 'completed', message?: string, voids?: GenerationId): LogEntry {
+    const more = {
+      ...(message === undefined ? {} : { message }),
+      ...(voids === undefined ? {} : { voids }),
+    }
     return this.turn({ type: 'turn-done', messageId: this.#messageId, outcome, ...more })
   }
 
