@@ -141,6 +141,22 @@ test('a ping is answered by a pong', async () => {
   expect(await chat.waitFor(({ type }) => type === 'pong')).toEqual({ type: 'pong' })
 })
 
+test.each(['/health', '/metrics', '/', '/openapi.json', '/api/chat/sessions', '/nothing'])(
+  'no WebSocket is opened at %s',
+  async (path) => {
+    const headers = {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    }
+    const asked = get(new URL(path, stack.url), { headers, agent: false })
+    const [response] = await Promise.race([once(asked, 'response'), once(asked, 'upgrade')])
+    asked.destroy()
+    expect((response as IncomingMessage).statusCode).toBe(path === '/nothing' ? 404 : 400)
+  },
+)
+
 describe('a foreign web page', () => {
   test.each([
     ['of another origin', { origin: 'https://evil.example' }, 'Origin'],

@@ -1,5 +1,6 @@
 export { approvalSettings } from './approval-settings.ts'
 export { baseSettings } from './base-settings.ts'
+export { isLoopback, readHost } from './host-header.ts'
 export type { Logger } from './logger.ts'
 export { createLogger, requestFields } from './logger.ts'
 export type { OperationsDeps } from './operations.ts'

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { Counter, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import type { OperationsDeps } from './operations.ts'
@@ -53,6 +55,25 @@ test('metrics are those of the registry, in the format of Prometheus', async () 
   const response = await fetch(`${server.url}/metrics`)
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   expect(await response.text()).toContain('turns_total 2')
+})
+
+test.each([
+  [{ host: 'evil.example' }, 403],
+  [{ host: 'evil.com/.localhost' }, 403],
+  [{ host: '127.0.0.1.evil.example:80' }, 403],
+  [{ origin: 'https://evil.example' }, 403],
+  [{ origin: 'null' }, 403],
+  [{ origin: '' }, 403],
+  [{ host: 'LOCALHOST:80', origin: 'http://localhost:3000' }, 200],
+  [{ connection: 'upgrade', upgrade: 'websocket' }, 200],
+])('a request with the headers %j is answered by %i', async (headers, status) => {
+  await using server = await operations()
+  for (const path of ['/health', '/ready', '/metrics']) {
+    const asked = request(`${server.url}${path}`, { headers }).end()
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    response.resume()
+    expect(response.statusCode).toBe(status)
+  }
 })
 
 test('nobody outside this machine is listened to', async () => {

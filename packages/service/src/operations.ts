@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { fastify } from 'fastify'
 import type { Registry } from 'prom-client'
+import { isLoopback, readHost } from './host-header.ts'
 import { VERSION } from './version.ts'
 
 export interface OperationsDeps {
@@ -42,6 +43,13 @@ export async function listenOperations(
   deps: OperationsDeps,
 ): Promise<AsyncDisposable & { url: string }> {
   const app = fastify()
+  app.addHook('onRequest', async ({ headers: { host = '', origin } }, reply) => {
+    // A web page may have caused it, under a host name that was bent to this machine.
+    const isHere = isLoopback(readHost(host)?.hostname ?? '')
+    const isOurs = origin === undefined || isLoopback(URL.parse(origin)?.hostname ?? '')
+    if (isHere && isOurs) return undefined
+    return reply.code(403).send({ error: 'only programs of this machine may ask' })
+  })
   addOperations(app, deps)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { url, [Symbol.asyncDispose]: () => app.close() }

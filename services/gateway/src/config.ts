@@ -1,6 +1,5 @@
-import { isIP } from 'node:net'
 import type { Config } from '@mcp-host/service'
-import { approvalSettings, setting, values } from '@mcp-host/service'
+import { approvalSettings, isLoopback, setting, values } from '@mcp-host/service'
 
 /** Settings of the gateways. */
 export const gatewaySettings = {
@@ -55,10 +54,3 @@ export const gatewaySettings = {
 }
 
 export type GatewayConfig = Config<typeof gatewaySettings>
-
-/** Whether a host name or address can only mean this machine. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost' || host.endsWith('.localhost')) return true
-  const bare = host.replace(/^\[(.*)\]$/, '$1')
-  return isIP(bare) === 4 ? bare.startsWith('127.') : bare === '::1'
-}

@@ -32,6 +32,7 @@ import { replyError } from './error-reply.ts'
 import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
 import { addModelRoutes } from './model-routes.ts'
+import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders } from './origin.ts'
 import { readBodies } from './read-bodies.ts'
 import type { SessionRouteDeps } from './session-routes.ts'
@@ -129,6 +130,7 @@ export async function buildApp(
     const preflight = preflightHeaders(request.method, request.headers)
     return preflight && reply.code(204).headers(preflight).send()
   })
+  refuseUpgrades(app)
   app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
     // Addresses that nobody serves are as many as clients like.
     const route = routeOptions.url === undefined ? 'other' : `${method} ${routeOptions.url}`

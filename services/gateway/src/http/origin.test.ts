@@ -14,6 +14,11 @@ test.each([
   '[::1]',
   'chat.example.com',
   'intranet:8080',
+  'LOCALHOST:3000',
+  'localhost.:3000',
+  'CHAT.Example.com',
+  'chat.example.com:443',
+  'chat.example.com.',
 ])('a client without an origin may use the host name %s', (host) => {
   expect(() => originGuard(allowed)({ host })).not.toThrow()
 })
@@ -26,6 +31,8 @@ test.each([
   ['another address', '192.168.1.5:3000'],
   ['an allowed name at another port', 'intranet:8081'],
   ['an allowed name of which another is a part', 'evil.chat.example.com'],
+  ['a path that ends like localhost', 'evil.com/.localhost'],
+  ['an allowed name at the port of another scheme', 'chat.example.com:80'],
   ['an empty name', ''],
   ['no name', undefined],
 ])('%s is refused', (_, host) => {

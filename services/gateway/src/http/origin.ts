@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
-import { isLoopback } from '../config.ts'
+import { isLoopback, readHost } from '@mcp-host/service'
 
 /** Throws `denied`. */
 export type OriginGuard = (headers: IncomingHttpHeaders) => void
@@ -10,12 +10,15 @@ export type OriginGuard = (headers: IncomingHttpHeaders) => void
  * that was bent to this machine.
  */
 export function originGuard(allowed: readonly string[]): OriginGuard {
-  const hosts = new Set(allowed.map((each) => new URL(each).host))
+  const origins = allowed.map((each) => new URL(each))
+  const isServed = (header: string): boolean =>
+    isLoopback(readHost(header)?.hostname ?? '') ||
+    origins.some(({ protocol, host }) => readHost(header, protocol)?.host === host)
   // The next request comes to the same most often.
   let served: string | undefined
   return ({ host = '', origin }) => {
     if (host !== served) {
-      if (!isLoopback(host.replace(/:\d+$/, '')) && !hosts.has(host)) {
+      if (!isServed(host)) {
         throw new BusError('denied', `Host ${host} is not served here`, { field: 'Host' })
       }
       served = host
