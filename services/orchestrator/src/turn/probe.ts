@@ -8,23 +8,48 @@ const PROBE_TIMEOUT_MS = 1_000
 /** One missing answer may be a subscription that is just being made; two are a death. */
 const SECOND_PROBE_MS = 250
 
+/**
+ * Why there was no answer. `gone`: nobody listens at the broker, so the process has ended, or the work has. `silent`:
+ * a process listens that does not answer; it may be frozen, and go on later.
+ */
+export type Absence = 'gone' | 'silent'
+
 /** Asks who should be at work whether they are, twice if need be; `undefined` when nobody is. */
 export async function probe<S extends string, Request, Reply>(
+  ...request: Probe<S, Request, Reply>
+): Promise<Reply | undefined> {
+  return (await ask(...request)).reply
+}
+
+/** Asks as `probe` does; `undefined` when there was an answer. */
+export async function findAbsence<S extends string, Request, Reply>(
+  ...request: Probe<S, Request, Reply>
+): Promise<Absence | undefined> {
+  return (await ask(...request)).absence
+}
+
+type Probe<S extends string, Request, Reply> = [
   bus: Pick<Bus, 'call'>,
   contract: CallContract<S, Request, Reply>,
   params: SubjectParams<S>,
   request: Request,
   envelope: Envelope,
-): Promise<Reply | undefined> {
+]
+
+async function ask<S extends string, Request, Reply>(
+  ...[bus, contract, params, request, envelope]: Probe<S, Request, Reply>
+): Promise<{ readonly reply?: Reply; readonly absence?: Absence }> {
+  let absence: Absence = 'gone'
   for (const isLast of [false, true]) {
     try {
       const options = { envelope: childEnvelope(envelope), timeoutMs: PROBE_TIMEOUT_MS }
-      return await bus.call(contract, params, request, options)
+      return { reply: await bus.call(contract, params, request, options) }
     } catch (error) {
       const { code } = BusError.from(error)
       if (code !== 'unavailable' && code !== 'deadline') throw error
+      absence = code === 'unavailable' ? 'gone' : 'silent'
       if (!isLast) await delay(SECOND_PROBE_MS)
     }
   }
-  return undefined
+  return { absence }
 }

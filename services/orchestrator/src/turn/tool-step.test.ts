@@ -13,6 +13,7 @@ import {
   emptySession,
   newEnvelope,
   runTool,
+  supervisorControl,
   toolCallId,
 } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -50,6 +51,10 @@ let isRepeatable: boolean
 let logged: object[]
 /** Whether whoever was asked to run a call still works on it. */
 let isAlive: () => boolean
+/** Runs whenever it is asked after a call or a supervisor; throws where that is frozen. */
+let onProbe: () => void
+let isSupervisorAlive: boolean
+let outageMs: number
 let settle: () => Promise<void>
 beforeEach(() => {
   onLook = () => undefined
@@ -61,6 +66,9 @@ beforeEach(() => {
   logged = []
   isRepeatable = false
   isAlive = () => true
+  onProbe = () => undefined
+  isSupervisorAlive = true
+  outageMs = Infinity
   settle = async () => undefined
 })
 
@@ -69,11 +77,16 @@ afterEach(() => void vi.useRealTimers())
 const deps = {
   logger: { warn: (fields: object) => logged.push(fields) },
   bus: {
+    sinceOutageMs: () => outageMs,
     sessions: { lastSequence: async () => state.seq },
     async call(contract: { subject: string }, { server = '' }, _: unknown, options: CallOptions) {
       asked.push({ subject: contract.subject, options })
       if (refusals[server] !== undefined) throw refusals[server]
+      if (contract.subject !== runTool.subject) onProbe()
       if (contract.subject === callControl.subject && !isAlive()) {
+        throw new BusError('unavailable', 'nobody')
+      }
+      if (contract.subject === supervisorControl.subject && !isSupervisorAlive) {
         throw new BusError('unavailable', 'nobody')
       }
       if (contract.subject === runTool.subject) onRun()
@@ -233,4 +246,62 @@ test('a call that nobody begins for long is refused', async () => {
   onRun = () => vi.setSystemTime(Date.now() + 11_000)
   await run(one)
   expect([runs(), outcomes]).toEqual([2, ['refused']])
+})
+
+/** A repeatable call whose supervisor is frozen for so many looks. */
+function frozen(looks: number, lookMs: number): ToolCall {
+  isRepeatable = true
+  const one = begun(0)
+  const nonce = 'n'
+  one.starts.push({ type: 'tool-started', call: one.block.id, attempt: 1, supervisor: 's1', nonce })
+  let asks = 0
+  onLook = () => vi.setSystemTime(Date.now() + lookMs)
+  onProbe = () => {
+    if (asks++ < looks * 2) throw new BusError('deadline', 'no answer')
+  }
+  return one
+}
+
+test('a call whose supervisor is frozen for a while has the result that comes late', async () => {
+  const one = frozen(2, 1_000)
+  isAlive = () => {
+    finish(one)
+    return true
+  }
+  await run(one)
+  expect([runs(), settled]).toEqual([0, []])
+})
+
+test('a call whose supervisor stops answering is not made at the next, be it repeatable', async () => {
+  await run(frozen(Infinity, 4_000))
+  expect([runs(), outcomes]).toEqual([0, ['unknown']])
+  expect(settled).toEqual([expect.stringContaining('stopped answering')])
+})
+
+test('a call whose supervisor was killed while it was frozen is not made at the next', async () => {
+  const one = frozen(1, 1_000)
+  isAlive = () => false
+  isSupervisorAlive = false
+  await run(one)
+  expect([runs(), outcomes]).toEqual([0, ['unknown']])
+})
+
+test('a call that a supervisor dropped after it was frozen is run again', async () => {
+  const one = frozen(1, 1_000)
+  isAlive = () => false
+  onRun = () => finish(one)
+  await run(one)
+  expect([runs(), settled]).toEqual([1, []])
+})
+
+test('no supervisor is taken for dead right after an outage of the broker', async () => {
+  const one = begun(0)
+  outageMs = 0
+  isAlive = () => false
+  let looks = 0
+  onLook = () => {
+    if (++looks === 2) finish(one)
+  }
+  await run(one)
+  expect(settled).toEqual([])
 })

@@ -1,20 +1,21 @@
 import type { ErrorInfo, Generation, ToolCall, ToolCallId } from '@mcp-host/contracts'
-import { BusError, callControl, childEnvelope, runTool } from '@mcp-host/contracts'
+import { BusError, childEnvelope, runTool } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { isOpen } from './decide.ts'
 import { pause } from './pause.ts'
-import { probe } from './probe.ts'
+import type { Absence } from './probe.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
+import { watchCall } from './watch-call.ts'
 
 /** How long a call waits for a supervisor that has the server. */
 const SUPERVISOR_PATIENCE_MS = 5_000
 const ACCEPT_TIMEOUT_MS = 2_000
-const QUIET_MS = 1_000
 const MAX_ATTEMPTS = 3
 /** How long it goes on asking for one attempt while whoever takes the call is frozen. */
 const START_PATIENCE_MS = 20_000
-const OUTCOME_UNKNOWN =
-  'the process that ran this tool died; whether it took effect is not known. Do not simply repeat it.'
+const NOT_KNOWN = 'whether it took effect is not known. Do not simply repeat it.'
+const DIED = `the process that ran this tool died; ${NOT_KNOWN}`
+const STOPPED_ANSWERING = `the process that ran this tool stopped answering; ${NOT_KNOWN}`
 
 /** The tool calls of a turn that this process sees through, side by side. */
 export class ToolRuns {
@@ -58,14 +59,18 @@ async function runCall(
   let giveUpAt = 0
   let asked: number | undefined
   for (let tries = 0; ; tries++) {
+    let absence: Absence = 'gone'
     // Somebody may be at work on it already: an earlier owner of the turn may have asked.
     if (tries > 0 || call.attempt > 0) {
-      while (isOpen(call) && !isLeft(turn) && (await isAtWork(deps, turn, call)));
+      absence = await watchCall(deps, turn, call, () => isLeft(turn))
     }
     if (!isOpen(call) || isLeft(turn)) return
-    if (call.attempt > 0 && !deps.tools.isRepeatable(call.block)) {
-      logFailure(deps, turn, call, 'tell-model', OUTCOME_UNKNOWN)
-      return settleCall(turn, call, 'unknown', OUTCOME_UNKNOWN)
+    // A call that froze its supervisor would freeze the next one, too.
+    const isFrozen = absence === 'silent'
+    if (isFrozen || (call.attempt > 0 && !deps.tools.isRepeatable(call.block))) {
+      const message = isFrozen ? STOPPED_ANSWERING : DIED
+      logFailure(deps, turn, call, 'tell-model', message)
+      return settleCall(turn, call, 'unknown', message)
     }
     if (asked !== call.attempt) {
       if (call.attempt > 0) logFailure(deps, turn, call, 'retry', 'its process died')
@@ -171,22 +176,4 @@ async function dispatch(
     }
   }
   return undefined
-}
-
-/** Waits for news; answers whether somebody still works on the call. */
-async function isAtWork(
-  { bus }: TurnDeps,
-  { session, view, envelope }: ClaimedTurn,
-  call: ToolCall,
-): Promise<boolean> {
-  const { seq } = view.state
-  await view.change(QUIET_MS)
-  if (view.state.seq > seq || !isOpen(call)) return true
-  const params = { call: call.block.id }
-  if ((await probe(bus, callControl, params, { action: 'ping' }, envelope)) !== undefined)
-    return true
-  const last = await bus.sessions.lastSequence(session)
-  if (last <= view.state.seq) return false
-  await view.reach(last)
-  return true
 }
