@@ -28,6 +28,30 @@ test.each([
   expect(index.search(query, 5)[0]?.name).toBe(name)
 })
 
+test.each<[string, string, number]>([
+  ['only the beginning of a query counts', `${'x'.repeat(32_000)} weather`, 0],
+  ['only the first 32 words of a query count', `${manyWords(32)} weather`, 0],
+  ['a word that is repeated counts once', `${'x1 '.repeat(40)}weather`, 1],
+  ['words that differ too much are not guessed', 'weatherxyzxyzxyzxyzxyz', 0],
+])('%s', (_, query, count) => {
+  expect(index.search(query, 5)).toHaveLength(count)
+})
+
+test('of a tool only so many words of bounded length are looked at', () => {
+  const hostile = new ToolIndex([
+    tool('many', `${manyWords(100)} hidden`),
+    tool('long', `${'y'.repeat(1_000_000)} hidden`),
+    tool('wide', 'Has many arguments.', ...manyWords(100).split(' '), 'hidden'),
+    tool(`n${'n'.repeat(1_000_000)}`, 'shown'),
+  ])
+  expect(hostile.search('hidden', 5)).toEqual([])
+  expect(hostile.search('n'.repeat(900), 5)).toHaveLength(1)
+})
+
+function manyWords(count: number): string {
+  return Array.from({ length: count }, (_, number) => `q${number}`).join(' ')
+}
+
 test('so many come as are wanted, and none where nothing fits', () => {
   expect(index.search('pull request issue file city', 2)).toHaveLength(2)
   expect(index.search('zzzz', 5)).toEqual([])

@@ -105,6 +105,7 @@ test('so many are found as are wanted', () => {
 test.each([
   [{}, 'query: must'],
   [{ query: ' ' }, 'query: must'],
+  [{ query: 'x'.repeat(1_001) }, 'query: must have at most 1000 characters'],
   [{ query: 'zzzz' }, 'nothing fits "zzzz"'],
 ])('a model is told what is wrong with %j', (given, said) => {
   expect(answerFindTools(all, given)).toContain(said)

@@ -1,5 +1,5 @@
 import type { OfferedTool, SessionState } from '@mcp-host/contracts'
-import { ToolIndex } from '@mcp-host/tool-search'
+import { MAX_QUERY_LENGTH, ToolIndex } from '@mcp-host/tool-search'
 import { toolTokens } from './estimate-tokens.ts'
 import { callText } from './result-text.ts'
 import { shortenTool } from './shorten-tool.ts'
@@ -22,7 +22,12 @@ const FIND: OfferedTool = {
   inputSchema: {
     type: 'object',
     properties: {
-      query: { type: 'string', minLength: 1, description: 'What is to be done, in a few words.' },
+      query: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_QUERY_LENGTH,
+        description: 'What is to be done, in a few words.',
+      },
       limit: {
         type: 'integer',
         minimum: 1,
@@ -94,6 +99,9 @@ export function answerFindTools(all: readonly OfferedTool[], given: unknown): st
   const { query, limit = LIMIT } = given as Readonly<Record<string, unknown>>
   if (typeof query !== 'string' || query.trim() === '') {
     return 'query: must say in a few words what is to be done'
+  }
+  if (query.length > MAX_QUERY_LENGTH) {
+    return `query: must have at most ${MAX_QUERY_LENGTH} characters`
   }
   const many = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(Number(limit)) || LIMIT))
   const index = new ToolIndex(all.map((tool) => ({ ...tool, name: tool.safeName })))

@@ -71,6 +71,7 @@ test('a newer client gets a result of its own kind', () => {
 test.each<[string, unknown, string]>([
   ['search_tools', {}, 'query:'],
   ['search_tools', { query: ' ' }, 'query:'],
+  ['search_tools', { query: 'x'.repeat(1_001) }, 'query: must have at most 1000 characters'],
   ['search_tools', { query: 'x', limit: 0 }, 'limit:'],
   ['search_tools', { query: 'x', limit: 51 }, 'limit:'],
   ['search_tools', undefined, 'query:'],

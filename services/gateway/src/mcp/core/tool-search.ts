@@ -1,4 +1,4 @@
-import { ToolIndex } from '@mcp-host/tool-search'
+import { MAX_QUERY_LENGTH, ToolIndex } from '@mcp-host/tool-search'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
 
@@ -17,7 +17,11 @@ export const SEARCH_DEFINITIONS: readonly Params[] = [
     inputSchema: {
       type: 'object',
       properties: {
-        query: { type: 'string', description: 'What is to be done, in a few words.' },
+        query: {
+          type: 'string',
+          maxLength: MAX_QUERY_LENGTH,
+          description: 'What is to be done, in a few words.',
+        },
         limit: {
           type: 'integer',
           minimum: 1,
@@ -58,6 +62,9 @@ export class ToolSearch {
     const { query, limit = DEFAULT_LIMIT } = isObject(args) ? args : {}
     if (typeof query !== 'string' || query.trim() === '') {
       return refusal('query: must say in a few words what is to be done')
+    }
+    if (query.length > MAX_QUERY_LENGTH) {
+      return refusal(`query: must have at most ${MAX_QUERY_LENGTH} characters`)
     }
     if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
       return refusal(`limit: must be a number from 1 to ${MAX_LIMIT}`)
