@@ -11,6 +11,7 @@ import { QuestionDesk } from './chat/question-desk.ts'
 import { readLine, readLineAlone } from './chat/read-line.ts'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
 import { gatewayUrl } from './host/gateway-url.ts'
+import { plain } from './plain.ts'
 import { stopWithLauncher } from './lifeline.ts'
 
 const USAGE = `Usage: npm run chat                      talk; Ctrl-C stops the answer, else it leaves
@@ -77,7 +78,7 @@ async function ask(
   // In an earlier session other turns may be under way.
   let isMine = false
   const fail = (reason: string): void => {
-    process.stderr.write(`${reason}\n`)
+    process.stderr.write(plain(`${reason}\n`))
     end(1)
   }
   const desk = new QuestionDesk({
@@ -89,7 +90,7 @@ async function ask(
     url,
     ...session,
     onWelcome: () => undefined,
-    onConnection: (message) => process.stderr.write(`(${message})\n`),
+    onConnection: (message) => process.stderr.write(plain(`(${message})\n`)),
     onRefused: fail,
     onAnswerRefused: (id, error) => desk.refused(id, error),
     onLost: fail,
@@ -156,16 +157,16 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
     onWelcome(message, id) {
       sessionId = id
       const hint = '/help lists commands. Ctrl-C stops an answer, else it leaves.'
-      write(`${message}\nSession ${id}. ${hint}\n\n`)
+      write(plain(`${message}\nSession ${id}. ${hint}\n\n`))
     },
-    onConnection: (message) => write(`(${message})\n`),
+    onConnection: (message) => write(plain(`(${message})\n`)),
     onRefused(reason) {
-      write(`Not accepted: ${reason}\n`)
+      write(plain(`Not accepted: ${reason}\n`))
       answered()
     },
     onAnswerRefused: (id, error) => desk.refused(id, error),
     onLost(reason) {
-      process.stderr.write(`${reason}\n`)
+      process.stderr.write(plain(`${reason}\n`))
       leave(1)
     },
     onEvent(event) {
@@ -243,6 +244,6 @@ stopWithLauncher()
 try {
   process.exitCode = await main()
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(plain(`${error instanceof Error ? error.message : String(error)}\n`))
   process.exitCode = 1
 }

@@ -1,5 +1,7 @@
-/** A text that others wrote, such as MCP servers: without what would steer the terminal. Lines stay. */
+/**
+ * A text that others wrote, such as MCP servers and models: without what would steer the terminal or show its characters in
+ * another order. Lines and tabs stay.
+ */
 export function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what it is for
-  return text.replaceAll(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/g, ' ')
+  return text.replaceAll(/(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, ' ')
 }

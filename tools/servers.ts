@@ -151,6 +151,6 @@ try {
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error)
   const isUsage = error instanceof UsageError || (error instanceof TypeError && 'code' in error)
-  process.stderr.write(isUsage ? `${message}\n\n${USAGE}` : `${message}\n`)
+  process.stderr.write(plain(isUsage ? `${message}\n\n${USAGE}` : `${message}\n`))
   process.exitCode = isUsage ? 2 : 1
 }

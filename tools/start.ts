@@ -15,6 +15,7 @@ import { readEnv } from './host/read-env.ts'
 import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
 import { lifelineSignal } from './lifeline.ts'
+import { plain } from './plain.ts'
 import { followStatus } from './start/follow-status.ts'
 import { unreachableBroker } from './start/reach-broker.ts'
 
@@ -69,7 +70,7 @@ async function main(args: readonly string[]): Promise<number> {
     say('mcp-host', 'stopping')
   } catch (error) {
     if (stop.aborted) return 0
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(plain(`${error instanceof Error ? error.message : String(error)}\n`))
     return error instanceof StartError ? error.exitCode : 1
   }
   say('mcp-host', 'stopped')
@@ -77,7 +78,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function say(about: string, what: string): void {
-  process.stdout.write(`${about.padEnd(20)}${what}\n`)
+  process.stdout.write(plain(`${about.padEnd(20)}${what}\n`))
 }
 
 interface CheckedSettings {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { LineSplitter } from 'mcp-host/process'
 import { gatewayUrl } from './host/gateway-url.ts'
 import { lifelineSignal } from './lifeline.ts'
+import { plain } from './plain.ts'
 import { Bridge } from './stdio/bridge.ts'
 import { HttpClient } from './stdio/http-client.ts'
 import { mcpUrl } from './stdio/mcp-url.ts'
@@ -74,7 +75,7 @@ async function main(): Promise<void> {
 
   using client = new HttpClient(url)
   const bridge = new Bridge(
-    { client, write, log: (text) => void process.stderr.write(`mcp-host stdio: ${text}\n`) },
+    { client, write, log: (text) => void process.stderr.write(plain(`mcp-host stdio: ${text}\n`)) },
     { waitMs, hint: `Start it with: npm start, in ${root}` },
   )
   const passing = new Set<Promise<void>>()
@@ -113,6 +114,6 @@ try {
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error)
   const isUsage = error instanceof UsageError || (error instanceof TypeError && 'code' in error)
-  process.stderr.write(isUsage ? `${message}\n\n${USAGE}` : `${message}\n`)
+  process.stderr.write(plain(isUsage ? `${message}\n\n${USAGE}` : `${message}\n`))
   process.exitCode = isUsage ? 2 : 1
 }

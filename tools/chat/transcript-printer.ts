@@ -1,10 +1,14 @@
 import type { SessionEvent } from '@mcp-host/contracts'
+import { plain } from '../plain.ts'
 import type { ChatEvent } from './chat-client.ts'
 
 /** How much of a tool's result is shown. */
 const MAX_RESULT_LINES = 8
 
-const dim = (text: string): string => (process.stdout.isTTY ? `\u001B[2m${text}\u001B[0m` : text)
+type Style = (text: string) => string
+
+const asIs: Style = (text) => text
+const dim: Style = (text) => (process.stdout.isTTY ? `\u001B[2m${text}\u001B[0m` : text)
 
 /** Prints a session's events for a person: text as it comes, tool calls with arguments and time. */
 export class TranscriptPrinter {
@@ -28,22 +32,22 @@ export class TranscriptPrinter {
         if (!process.stdout.isTTY) return
         if (!this.#isThinking) this.#endLine()
         this.#isThinking = true
-        this.#inLine(dim(event.payload.content))
+        this.#inLine(event.payload.content, dim)
         return
       case 'tool':
         this.#tool(event.payload)
         return
       case 'reset':
-        this.#line(dim(`(${event.payload.message})`))
+        this.#line(`(${event.payload.message})`, dim)
         return
       case 'turn':
         this.#turn(event.payload)
         return
       case 'context':
-        this.#line(dim(`(${event.payload.message})`))
+        this.#line(`(${event.payload.message})`, dim)
         return
       case 'session':
-        this.#line(dim('(this session was deleted)'))
+        this.#line('(this session was deleted)', dim)
         return
       case 'queue':
         this.#queue(event.payload.messages.length)
@@ -65,11 +69,11 @@ export class TranscriptPrinter {
         return this.#endLine()
       case 'waiting': {
         const until = new Date(payload.until).toLocaleTimeString()
-        return this.#line(dim(`(waiting for an answer until ${until})`))
+        return this.#line(`(waiting for an answer until ${until})`, dim)
       }
       case 'done':
         if (payload.error !== undefined) this.#line(`Sorry: ${payload.error.message}`)
-        else if (payload.outcome === 'cancelled') this.#line(dim('(stopped)'))
+        else if (payload.outcome === 'cancelled') this.#line('(stopped)', dim)
         else this.#endLine()
         return
       default:
@@ -80,7 +84,7 @@ export class TranscriptPrinter {
   /** Only where a person watches. */
   #queue(count: number): void {
     if (!process.stdout.isTTY || count === 0) return
-    this.#line(dim(`(${count === 1 ? 'one message waits' : `${count} messages wait`})`))
+    this.#line(`(${count === 1 ? 'one message waits' : `${count} messages wait`})`, dim)
   }
 
   #tool(payload: Extract<ChatEvent, { type: 'tool' }>['payload']): void {
@@ -93,17 +97,17 @@ export class TranscriptPrinter {
       const { server, tool, progress, total, message } = payload
       const figures = total === undefined ? `${progress}` : `${progress} of ${total}`
       if (process.stdout.isTTY)
-        this.#line(dim(`… ${server}.${tool} ${figures} ${message ?? ''}`.trimEnd()))
+        this.#line(`… ${server}.${tool} ${figures} ${message ?? ''}`.trimEnd(), dim)
       return
     }
     const took = payload.durationMs === undefined ? '' : ` in ${Math.round(payload.durationMs)} ms`
     const text = payload.error?.message ?? textOf(payload.content)
     const lines = text.split('\n')
-    const shown = lines.slice(0, MAX_RESULT_LINES).map((line) => dim(`  ${line.slice(0, 200)}`))
-    if (lines.length > MAX_RESULT_LINES)
-      shown.push(dim(`  … ${lines.length - MAX_RESULT_LINES} more lines`))
     const name = payload.server === undefined ? payload.tool : `${payload.server}.${payload.tool}`
-    this.#line([`← ${name} ${payload.outcome}${took}`, ...shown].join('\n'))
+    this.#line(`← ${name} ${payload.outcome}${took}`)
+    for (const line of lines.slice(0, MAX_RESULT_LINES)) this.#line(`  ${line.slice(0, 200)}`, dim)
+    if (lines.length > MAX_RESULT_LINES)
+      this.#line(`  … ${lines.length - MAX_RESULT_LINES} more lines`, dim)
   }
 
   /** The question itself is put by the one who asks the user. */
@@ -114,18 +118,19 @@ export class TranscriptPrinter {
       case 'required':
         return this.#endLine()
       case 'answered':
-        return this.#line(dim(`(the ${question} has its answer: ${payload.action})`))
+        return this.#line(`(the ${question} has its answer: ${payload.action})`, dim)
       case 'expired':
-        return this.#line(dim(`(the ${question} was not answered in time)`))
+        return this.#line(`(the ${question} was not answered in time)`, dim)
       case 'void':
-        return this.#line(dim(`(the ${question} needs no answer any more)`))
+        return this.#line(`(the ${question} needs no answer any more)`, dim)
       default:
         return payload satisfies never
     }
   }
 
-  #inLine(text: string): void {
-    this.#write(text)
+  /** `text`: may be of servers and models, unlike what `style` puts around it. */
+  #inLine(text: string, style: Style = asIs): void {
+    this.#write(style(plain(text)))
     this.#isInLine = true
   }
 
@@ -135,9 +140,9 @@ export class TranscriptPrinter {
     this.#isThinking = false
   }
 
-  #line(text: string): void {
+  #line(text: string, style: Style = asIs): void {
     this.#endLine()
-    this.#write(`${text}\n`)
+    this.#write(`${style(plain(text))}\n`)
   }
 }
 

@@ -1,6 +1,22 @@
 import { childEnvelope, newEnvelope, traceId } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
-import { requestFields } from './logger.ts'
+import { escapeControls, requestFields } from './logger.ts'
+
+test.each([
+  '\u009b2J',
+  '\u0085',
+  '\u007f',
+  '\u202eevil',
+  '\u2066a\u2069',
+  '\u2028',
+  '\u001b[2J',
+  '\u0000',
+  'größe 検索 👍',
+])('a log line says %j without characters that steer a terminal', (text) => {
+  const line = escapeControls(`${JSON.stringify({ text })}\n`)
+  expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Zl}\u202A-\u202E\u2066-\u2069]/u)
+  expect(JSON.parse(line)).toEqual({ text })
+})
 
 test('a log line names its request, the request that caused it and the trace', () => {
   const parent = newEnvelope('local')

@@ -13,8 +13,19 @@ export function createLogger(service: string, level: string): Logger {
     messageKey: 'message',
     timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
-    hooks: { streamWrite: withoutSecrets },
+    hooks: { streamWrite: (line) => escapeControls(withoutSecrets(line)) },
   })
+}
+
+/** Control characters that JSON allows as they are, and marks that show a text in another order than it is written. */
+const CONTROLS = /[\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g
+
+/** A line of JSON whose texts steer no terminal that it is read on. These characters stand in texts only. */
+export function escapeControls(line: string): string {
+  return line.replaceAll(
+    CONTROLS,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** The fields that tie a log line to its request and its trace, which is what correlates requests. */

@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import { RpcError } from '../connection/rpc.ts'
 import type { Logger } from '../logger.ts'
 import { type ListCaching, strictest } from './list-caching.ts'
+import { nameFault, shownName } from './item-name.ts'
 import { readItem } from './read-item.ts'
 
 /** A list that goes on longer than this does not end. */
@@ -82,21 +83,24 @@ function addItem<Item>(
   const { field: list, schema, prepare, keyOf, refuse } = options
   const read = readItem(schema, isObject(raw) ? (prepare?.(raw) ?? raw) : raw)
   if (read.kind === 'unreadable') {
-    const item = nameOf(raw) ?? `#${index + 1}`
+    const name = nameOf(raw)
+    const item = name === undefined ? `#${index + 1}` : shownName(name)
     const { faults } = read
     logger.warn({ list, item, faults }, `left out: the description of "${item}" is faulty`)
     return
   }
   const { item, dropped } = read
   const key = keyOf(item)
-  const reason = items.has(key) ? 'its name is taken' : refuse?.(item)
+  const shown = shownName(key)
+  const reason =
+    nameFault(key) ?? (items.has(key) ? 'its name is taken' : undefined) ?? refuse?.(item)
   if (reason !== undefined) {
-    logger.warn({ list, item: key, reason }, `left out: ${reason}`)
+    logger.warn({ list, item: shown, reason }, `left out "${shown}": ${reason}`)
     return
   }
   if (dropped.length > 0) {
-    const message = `the description of "${key}" is faulty: parts of it are left out`
-    logger.warn({ list, item: key, dropped }, message)
+    const message = `the description of "${shown}" is faulty: parts of it are left out`
+    logger.warn({ list, item: shown, dropped }, message)
   }
   items.set(key, item)
 }

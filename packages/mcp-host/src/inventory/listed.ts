@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { described } from './described.ts'
+import { nameFault } from './item-name.ts'
 
 /** A prompt as its server describes it, fields that we do not know included. */
 export const Prompt = z.looseObject({
@@ -47,8 +48,9 @@ export const ResourceTemplate = z.looseObject({
 })
 export type ResourceTemplate = Readonly<z.infer<typeof ResourceTemplate>>
 
-/** The description with a name, which is only shown. */
+/** The description with a name, which is only shown: the first that can be. */
 export function withName(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const names = [raw['name'], raw['title'], raw['uri'], raw['uriTemplate']]
-  return { ...raw, name: names.find((name) => typeof name === 'string') }
+  const texts = names.filter((name) => typeof name === 'string')
+  return { ...raw, name: texts.find((text) => nameFault(text) === undefined) ?? texts[0] }
 }

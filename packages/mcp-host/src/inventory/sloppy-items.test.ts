@@ -278,3 +278,60 @@ test('a good description is listed as it was written, fields of others included'
   const { items } = await listed('tools', good)
   expect(JSON.stringify(items)).toBe(JSON.stringify([good]))
 })
+
+const NAMED = {
+  tools: (name: string) => ({ name, inputSchema: { type: 'object' } }),
+  prompts: (name: string) => ({ name }),
+  resources: (uri: string) => ({ uri, name: 'r' }),
+  resourceTemplates: (uriTemplate: string) => ({ uriTemplate, name: 'r' }),
+} as const
+const LIST_NAMES = Object.keys(NAMED) as ListName[]
+
+test.each<[what: string, name: string, shown: string, reason: string]>([
+  ['a line break', 'delete\nall', 'delete\\u{a}all', 'control characters'],
+  ['a carriage return', 'a\rb', 'a\\u{d}b', 'control characters'],
+  ['NUL', 'a\u0000', 'a\\u{0}', 'control characters'],
+  ['a tab', 'a\tb', 'a\\u{9}b', 'control characters'],
+  ['an escape sequence', '\u001b[2Ja', '\\u{1b}[2Ja', 'control characters'],
+  ['an escape sequence of one character', '\u009b2Ja', '\\u{9b}2Ja', 'control characters'],
+  ['DEL', 'a\u007f', 'a\\u{7f}', 'control characters'],
+  ['a line separator', 'a\u2028b', 'a\\u{2028}b', 'control characters'],
+  ['another order of reading', 'a\u202eb', 'a\\u{202e}b', 'control characters'],
+  ['half a character', 'a\ud800', 'a\\u{d800}', 'valid Unicode'],
+  ['the other half of one', '\udc00a', '\\u{dc00}a', 'valid Unicode'],
+  ['100 KB', 'n'.repeat(100_000), `${'n'.repeat(100)}… (100000 characters)`, '4096 characters'],
+])(
+  'a name with %s is refused, with a warning that shows it escaped',
+  async (_, name, shown, reason) => {
+    for (const list of LIST_NAMES) {
+      const { items, warned } = await listed(list, NAMED[list](name))
+      expect(items).toEqual([])
+      const item = { list, item: shown, reason: expect.stringContaining(reason) }
+      expect(warned).toEqual([expect.objectContaining(item)])
+    }
+  },
+)
+
+test.each([
+  'a b',
+  'a/b',
+  'a.b',
+  'größe',
+  '検索',
+  'a👍🏽b',
+  'e\u0301',
+  'عربي\u200f',
+  '"quoted"',
+  '<b>',
+  'n'.repeat(4_096),
+])('the name %s is listed as it is', async (name) => {
+  for (const list of LIST_NAMES) {
+    const { items, warned } = await listed(list, NAMED[list](name))
+    expect([items, warned]).toEqual([[NAMED[list](name)], []])
+  }
+})
+
+test('a resource whose shown name steers terminals is listed by its URI', async () => {
+  const { items } = await listed('resources', { uri: 'r:', name: '\u001b[2J' })
+  expect(items).toEqual([{ uri: 'r:', name: 'r:' }])
+})

@@ -1,0 +1,23 @@
+/** Of names, URIs and templates, in characters. Real ones are far shorter; each stands in many messages, logs and keys. */
+const MAX_LENGTH = 4_096
+/** How much of a refused name a warning shows, in characters. */
+const MAX_SHOWN = 100
+
+/** Control characters, line separators, and marks that make a text read in another order than it is written. */
+const STEERING = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
+const NOT_SHOWN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
+
+/** Why something cannot be listed by this name; undefined when it can. */
+export function nameFault(name: string): string | undefined {
+  if (name.length > MAX_LENGTH) return `its name has more than ${MAX_LENGTH} characters`
+  if (STEERING.test(name)) return 'its name has control characters'
+  return name.isWellFormed() ? undefined : 'its name is not valid Unicode'
+}
+
+/** A name for logs: short, and with escapes in the place of what is not seen. */
+export function shownName(name: string): string {
+  const shown = name.slice(0, MAX_SHOWN).replaceAll(NOT_SHOWN, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`
+  })
+  return name.length > MAX_SHOWN ? `${shown}… (${name.length} characters)` : shown
+}
