@@ -684,7 +684,9 @@ describe('a file', () => {
     expect((await put('')).json()).toMatchObject({ error: { field: 'body' } })
     const { statusCode, json } = await put('x'.repeat(20 * 1024 * 1024 + 1))
     expect(statusCode).toBe(413)
-    expect(json()).toMatchObject({ error: { message: 'body: too large; send less' } })
+    expect(json()).toMatchObject({
+      error: { message: 'body: has more than 20971520 bytes; send less' },
+    })
   })
 
   test('of a deleted session is refused', async () => {

@@ -41,6 +41,7 @@ const FAULTS = {
   400: 'Something in the request is not valid; `field` names it.',
   403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`.',
   404: 'There is no such thing.',
+  408: 'The body came too slowly: less than 1 KB a second, or half an hour for all of it.',
   409: 'It does not fit to what is there: it is over, or another message has this `id`.',
   413: 'The body is larger than 1 MB, a file larger than 20 MB.',
   415: 'The body is not application/json; of a file: its type is none.',
@@ -54,7 +55,9 @@ type Fault = keyof typeof FAULTS
 
 /** The answers of a route that refuses a request, with those that every route may give. */
 export function faults(...statuses: Exclude<Fault, 403 | 500>[]): Record<number, Answer> {
-  const all: readonly Fault[] = [...statuses, 403, 500]
+  // Where there is a body it may be slow.
+  const slow = statuses.includes(413) ? ([408] as const) : []
+  const all: readonly Fault[] = [...statuses, ...slow, 403, 500]
   return Object.fromEntries(all.map((status) => [status, jsonAnswer(FAULTS[status], ErrorReply)]))
 }
 

@@ -15,7 +15,6 @@ import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { Approvals } from '../mcp/core/approvals.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
-import { MAX_REQUEST_BYTES } from '../mcp/core/limits.ts'
 import type { OwnMounts } from '../mcp/core/own-mounts.ts'
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
@@ -25,12 +24,14 @@ import { addRestRoutes } from '../mcp/rest/rest-routes.ts'
 import { SUBPROTOCOL } from '../mcp/mcp-socket.ts'
 import type { ModelList } from '../capabilities.ts'
 import type { Api, ApiDeps } from './api.ts'
+import { BodyFault, BodyReader } from './body-reader.ts'
 import { addFileRoutes } from './file-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { compressAnswers } from './compress-answers.ts'
 import { replyError } from './error-reply.ts'
 import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
+import { FRAME_PIECES, limitFrames } from './limit-frames.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders } from './origin.ts'
@@ -38,17 +39,19 @@ import { readBodies } from './read-bodies.ts'
 import type { SessionRouteDeps } from './session-routes.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
-/** Larger frames end the connection; up to it a too long message is answered with an error. */
-const MAX_FRAME_BYTES = 2 * MAX_REQUEST_BYTES
-
 const MAX_BODY_BYTES = 1024 * 1024
 
 /** Longer than load balancers usually keep a connection that nothing goes through. */
 const KEEP_ALIVE_MS = 72_000
 
+/** A client must have sent its headers by then. */
+const HEADERS_TIMEOUT_MS = 20_000
+/** And all of its body, however steadily it comes: 20 MB on a line of 100 kbit/s. Streams and sockets last longer. */
+const REQUEST_TIMEOUT_MS = 30 * 60_000
+const TIMEOUT_CHECK_MS = 5_000
+
 /** What the server says too shortly, by status. */
 const FAULTS: Readonly<Record<number, string>> = {
-  413: 'body: too large; send less',
   415: 'body: must be JSON; send it as Content-Type: application/json, and a file as its own type, such as image/png',
 }
 
@@ -73,6 +76,7 @@ export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passin
 export async function buildApp(
   deps: AppDeps,
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
+  bodies = new BodyReader(),
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, clients, ownMounts, approvals } = deps
   const upstream = new SharedUpstream(
@@ -92,16 +96,19 @@ export async function buildApp(
     { streamMs: settings.mcpStreamMs },
   )
   const checkOrigin = originGuard(settings.allowedOrigins)
-  const mcp = { ...deps, endpoint, upstream, checkOrigin }
+  const mcp = { ...deps, endpoint, upstream, checkOrigin, bodies }
   const mcpHttp = new McpHttp(mcp)
   const app = fastify({
     serverFactory(others) {
-      const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+      const options = {
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      }
+      return createServer(options, (request, response) => {
         if (!mcpHttp.take(request, response)) others(request, response)
       })
-      // An upload may take longer than the default; its headers may not.
-      server.requestTimeout = 0
-      return server
     },
     bodyLimit: MAX_BODY_BYTES,
     frameworkErrors: (error, _, reply) => {
@@ -114,11 +121,12 @@ export async function buildApp(
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
     errorHandler: () => undefined,
     options: {
-      maxPayload: MAX_FRAME_BYTES,
+      ...FRAME_PIECES,
       handleProtocols: (offered) =>
         offered.has(SUBPROTOCOL) ? SUBPROTOCOL : (offered.values().next().value ?? false),
     },
   })
+  limitFrames(app.websocketServer)
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
     checkOrigin(request.headers)
@@ -142,8 +150,14 @@ export async function buildApp(
       seconds: elapsedTime / 1_000,
     })
   })
+  app.addHook('onClose', async () => bodies[Symbol.dispose]())
   compressAnswers(app)
   app.setErrorHandler((error, request, reply) => {
+    if (error instanceof BodyFault) {
+      // What the client still sends is discarded, so that it sees the answer; only a slow one is cut off.
+      if (error.status !== 408) reply.removeHeader('connection')
+      return replyError(reply, error, error.status)
+    }
     const status = clientFault(error)
     if (status !== undefined) return replyError(reply, invalid(error, status), status)
     if (BusError.from(error).code === 'internal') {
@@ -170,19 +184,19 @@ export async function buildApp(
   app.get('/openapi.json', () => app.swagger())
   await app.register(
     async (scope) => {
-      readBodies(scope)
+      readBodies(scope, bodies)
       const api = scope.withTypeProvider<ZodTypeProvider>()
       api.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
       addSessionRoutes(api, { ...deps, connections: deps.live })
       addChatRoutes(api, deps)
       addModelRoutes(api, deps)
-      await api.register(async (files: Api) => addFileRoutes(files, deps))
+      await api.register(async (files: Api) => addFileRoutes(files, { ...deps, bodies }))
     },
     { prefix: '/api/chat' },
   )
   await app.register((scope) => addMcpSockets(scope, mcp, settings))
   await app.register(async (scope) => {
-    readBodies(scope)
+    readBodies(scope, bodies)
     const api = scope.withTypeProvider<ZodTypeProvider>()
     addCapabilitiesRoute(api, mcp)
     addRestRoutes(api, mcp)

@@ -2,6 +2,7 @@ import { BusError, cleanType } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api, ApiDeps } from './api.ts'
 import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
+import type { BodyReader } from './body-reader.ts'
 import type { UploadedFile } from './multipart-file.ts'
 import { isMultipart, readMultipartFile } from './multipart-file.ts'
 
@@ -20,17 +21,20 @@ const Stored = z
   })
   .meta({ id: 'File', description: 'A file that is stored and can come with a message.' })
 
+export interface FileRouteDeps extends Pick<ApiDeps, 'bus'> {
+  readonly bodies: BodyReader
+}
+
 /** Files that come with messages. */
-export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
+export function addFileRoutes(api: Api, { bus, bodies }: FileRouteDeps): void {
   const tags = ['chat']
-  // The file itself, whatever it says it is.
+  // The file itself, whatever it says it is; it is read when the rest of the request is right.
   api.removeAllContentTypeParsers()
-  api.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: unknown) => body)
+  api.addContentTypeParser('*', async () => undefined)
 
   api.post(
     '/session/:id/file',
     {
-      bodyLimit: MAX_FILE_BYTES,
       schema: {
         tags,
         operationId: 'storeFile',
@@ -46,12 +50,13 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
         },
       },
     },
-    async ({ params, query: { name }, body, headers }, reply) => {
-      const file = await readFile(body, headers['content-type'])
+    async ({ params, query: { name }, raw, headers }, reply) => {
+      await checkNotDeleted(bus, params.id)
+      using body = await bodies.read(raw, MAX_FILE_BYTES)
+      const file = await readFile(body.bytes, headers['content-type'])
       if (file.bytes.length === 0) {
         throw new BusError('invalid', 'body: must be the file; it is empty', { field: 'body' })
       }
-      await checkNotDeleted(bus, params.id)
       const given = name ?? file.name?.slice(-MAX_NAME_LENGTH)
       const about = {
         mimeType: cleanType(file.mimeType),
@@ -90,8 +95,7 @@ export function addFileRoutes(api: Api, { bus }: Pick<ApiDeps, 'bus'>): void {
 }
 
 /** The file of a request: its body, or the file of the form in it. */
-async function readFile(body: unknown, contentType = ''): Promise<UploadedFile> {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+async function readFile(bytes: Uint8Array<ArrayBuffer>, contentType = ''): Promise<UploadedFile> {
   if (isMultipart(contentType)) return readMultipartFile(bytes, contentType)
   return { bytes, mimeType: contentType }
 }

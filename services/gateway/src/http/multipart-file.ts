@@ -5,7 +5,7 @@ const MAX_PARTS = 16
 const EXAMPLE = 'send one file, as `curl -F file=@cat.png` does'
 
 export interface UploadedFile {
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
   readonly mimeType: string
   /** The file name in the form, if any. */
   readonly name?: string
@@ -16,11 +16,15 @@ export function isMultipart(contentType = ''): boolean {
 }
 
 /** The only file of a form, as browsers and `curl -F` upload it. Throws `invalid`. */
-export async function readMultipartFile(body: Buffer, contentType: string): Promise<UploadedFile> {
+export async function readMultipartFile(
+  body: Uint8Array<ArrayBuffer>,
+  contentType: string,
+): Promise<UploadedFile> {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? []
   const boundary = quoted ?? plain
   if (boundary === undefined) throw invalid('the Content-Type has no boundary')
-  if (hasMoreParts(body, `--${boundary}`)) throw invalid(`more than ${MAX_PARTS} parts`)
+  if (hasMoreParts(Buffer.from(body.buffer, body.byteOffset, body.length), `--${boundary}`))
+    throw invalid(`more than ${MAX_PARTS} parts`)
   const headers = { 'content-type': contentType }
   const form = await new Response(body, { headers }).formData().catch((cause: unknown) => {
     throw invalid('not a complete multipart form', cause)
@@ -29,7 +33,7 @@ export async function readMultipartFile(body: Buffer, contentType: string): Prom
   const [file] = files
   if (file === undefined || files.length > 1) throw invalid(`it has ${files.length} files`)
   return {
-    bytes: Buffer.from(await file.arrayBuffer()),
+    bytes: new Uint8Array(await file.arrayBuffer()),
     mimeType: file.type,
     ...(file.name === '' ? {} : { name: file.name }),
   }

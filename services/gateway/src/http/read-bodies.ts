@@ -1,19 +1,22 @@
+import type { IncomingMessage } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { BodyReader } from './body-reader.ts'
+
+const text = new TextDecoder()
 
 /** Bodies are JSON, checked by the schemas of their routes; so are the other parts of a request. */
-export function readBodies(app: FastifyInstance): void {
+export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
-    { parseAs: 'string' },
-    async (_: unknown, body: unknown) => {
-      const text = String(body)
+    async ({ routeOptions: { bodyLimit } }: FastifyRequest, payload: IncomingMessage) => {
+      using body = await bodies.read(payload, bodyLimit)
       // Some clients say so of no body at all.
-      if (text === '') return undefined
+      if (body.bytes.length === 0) return undefined
       try {
-        return JSON.parse(text) as unknown
+        return JSON.parse(text.decode(body.bytes)) as unknown
       } catch (error) {
         // It names the place.
         const reason = error instanceof Error ? error.message : ''

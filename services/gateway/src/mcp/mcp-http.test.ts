@@ -10,6 +10,7 @@ import { catalogKey } from '@mcp-host/contracts'
 import { UnderWay } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { BodyReader } from '../http/body-reader.ts'
 import { originGuard } from '../http/origin.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from './core/endpoint.ts'
@@ -32,6 +33,7 @@ const catalog: readonly CatalogEntry[] = [
 ]
 
 let passing: UnderWay
+let bodies: BodyReader
 let draining: AbortController
 let answer: (request: PassedRequest) => Promise<Passed> | Passed
 let server: Server
@@ -40,6 +42,7 @@ let agent: Agent
 let port: number
 beforeEach(async () => {
   passing = new UnderWay()
+  bodies = new BodyReader()
   draining = new AbortController()
   answer = () => result({ content: [] })
   const endpoint = new McpEndpoint({
@@ -58,7 +61,8 @@ beforeEach(async () => {
   const entries = new Map(catalog.map((each) => [catalogKey(each), each]))
   const mounts = new Mounts({ entries, onChange: () => nothing })
   const checkOrigin = originGuard(['https://chat.example.com'])
-  const http = new McpHttp({ endpoint, mounts, passing, checkOrigin, draining: draining.signal })
+  const deps = { endpoint, mounts, passing, checkOrigin, bodies }
+  const http = new McpHttp({ ...deps, draining: draining.signal })
   server = createServer((asked, response) => {
     if (!http.take(asked, response)) response.writeHead(418).end('for others')
   })
@@ -68,6 +72,7 @@ beforeEach(async () => {
   ;({ port } = server.address() as AddressInfo)
 })
 afterEach(() => {
+  bodies[Symbol.dispose]()
   agent.destroy()
   server.closeAllConnections()
   server.close()

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { UnderWay } from '@mcp-host/service'
 import { BusError, ownValue } from '@mcp-host/contracts'
+import type { BodyReader } from '../http/body-reader.ts'
+import { BodyFault } from '../http/body-reader.ts'
 import { isLarge, preferredEncoding } from '../http/compress-answers.ts'
 import { errorAnswer } from '../http/error-reply.ts'
 import type { OriginGuard } from '../http/origin.ts'
@@ -20,6 +22,7 @@ export interface McpHttpDeps {
   readonly endpoint: McpEndpoint
   readonly mounts: Mounts
   readonly checkOrigin: OriginGuard
+  readonly bodies: BodyReader
   /** Requests under way, to be waited for. */
   readonly passing: UnderWay
   /** Aborts when no more is taken. */
@@ -62,19 +65,15 @@ export class McpHttp {
 
   #read(request: IncomingMessage, response: ServerResponse, mount: Mount): void {
     if (request.method !== 'POST') return this.#answer(request, response, mount, EMPTY)
-    const chunks: Buffer[] = []
-    let length = 0
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= MAX_REQUEST_BYTES) chunks.push(chunk)
-      // Who still sends does not see the answer when the connection is closed, so the rest is thrown away.
-      else if (!response.headersSent) refuse(response, request.headers, TOO_LARGE, 413)
-      if (length > MAX_DISCARDED_BYTES) request.destroy()
-    })
-    request.on('end', () => {
-      if (length > MAX_REQUEST_BYTES) return
-      const [first = EMPTY] = chunks
-      this.#answer(request, response, mount, chunks.length > 1 ? Buffer.concat(chunks) : first)
+    this.#deps.bodies.receive(request, MAX_REQUEST_BYTES, (received) => {
+      if (!(received instanceof BodyFault)) {
+        using body = received
+        return this.#answer(request, response, mount, body.bytes)
+      }
+      // It broke off: there is nobody to answer.
+      if (received.status === 400) return
+      if (received.status === 408) response.setHeader('connection', 'close')
+      refuse(response, request.headers, received, received.status)
     })
   }
 
@@ -126,11 +125,6 @@ class HttpExchange implements McpExchange {
 }
 
 const EMPTY = new Uint8Array()
-const MAX_DISCARDED_BYTES = 4 * MAX_REQUEST_BYTES
-const TOO_LARGE = new BusError(
-  'invalid',
-  `body: has more than ${MAX_REQUEST_BYTES} bytes; send less`,
-)
 const NO_SERVER: McpReply = {
   status: 404,
   headers: { 'content-type': 'application/json' },

@@ -1,3 +1,4 @@
+import { ByteBuffer } from './core/byte-buffer.ts'
 import type { McpEndpoint, McpReply } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import { failure } from './core/messages.ts'
@@ -43,20 +44,12 @@ export function webHandler({
 
 /** `undefined`: it is too large. */
 async function readBody({ body }: Request): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = []
-  let length = 0
+  const received = new ByteBuffer()
   for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > MAX_REQUEST_BYTES) return undefined
-    chunks.push(chunk)
+    if (received.length + chunk.length > MAX_REQUEST_BYTES) return undefined
+    received.append(chunk, MAX_REQUEST_BYTES)
   }
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
+  return received.bytes()
 }
 
 function toResponse({ status, headers, body }: McpReply, leave: () => void): Response {

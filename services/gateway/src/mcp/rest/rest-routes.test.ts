@@ -6,6 +6,7 @@ import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { replyError } from '../../http/error-reply.ts'
+import { BodyReader } from '../../http/body-reader.ts'
 import { readBodies } from '../../http/read-bodies.ts'
 import { nothing } from '../core/__fixtures__/no-clients.ts'
 import { Approvals } from '../core/approvals.ts'
@@ -54,6 +55,7 @@ interface Asked {
 let asked: Asked[]
 let answer: (request: PassedRequest) => Promise<Passed> | Passed
 let passing: UnderWay
+let bodies: BodyReader
 let rules: string[]
 let entries: Map<string, CatalogEntry>
 let app: FastifyInstance
@@ -61,12 +63,13 @@ beforeEach(() => {
   asked = []
   answer = () => result({ content: [], 'x-new': 1 })
   passing = new UnderWay()
+  bodies = new BodyReader()
   rules = []
   entries = new Map(catalog.map((each) => [catalogKey(each), each]))
   const view = { entries, onChange: () => nothing }
   app = fastify()
   app.setErrorHandler((error, _, reply) => replyError(reply, error))
-  readBodies(app)
+  readBodies(app, bodies)
   const deps = {
     catalog: view,
     mounts: new Mounts(view),
@@ -94,7 +97,10 @@ beforeEach(() => {
   addRestRoutes(api, deps)
   addCapabilitiesRoute(api, deps)
 })
-afterEach(() => app.close())
+afterEach(async () => {
+  bodies[Symbol.dispose]()
+  await app.close()
+})
 
 const result = (value: object): Passed => ({
   type: 'result',

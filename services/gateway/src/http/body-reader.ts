@@ -1,0 +1,188 @@
+import type { IncomingMessage } from 'node:http'
+import { BusError } from '@mcp-host/contracts'
+import { ByteBuffer } from '../mcp/core/byte-buffer.ts'
+
+export interface BodyLimits {
+  /** Memory for all bodies that a gateway receives at the same time. */
+  readonly totalBytes: number
+  /** Bodies up to this size are received even when that memory is used up, so that uploads hold up no messages. */
+  readonly smallBytes: number
+  /** The rate below which a body is cut off; measured over ten seconds. */
+  readonly minBytesPerSecond: number
+  /** The same for larger bodies while more than half of the memory is used. */
+  readonly minBytesPerSecondWhenCrowded: number
+}
+
+export const BODY_LIMITS: BodyLimits = {
+  totalBytes: 128 * 1024 * 1024,
+  smallBytes: 64 * 1024,
+  minBytesPerSecond: 1024,
+  minBytesPerSecondWhenCrowded: 64 * 1024,
+}
+
+const PERIOD_MS = 10_000
+/** What a refused client still sends is discarded up to this multiple of the limit; then its connection ends. */
+const MAX_DISCARDED = 4
+
+/** Why a body is not read to its end. */
+export class BodyFault extends BusError {
+  readonly status: 400 | 408 | 413 | 503
+
+  constructor(status: BodyFault['status'], message: string) {
+    const code = status === 503 ? 'unavailable' : status === 408 ? 'deadline' : 'invalid'
+    super(code, message, { field: 'body' })
+    this.status = status
+  }
+}
+
+/** A whole body. Its memory counts until it is disposed. */
+export interface ReceivedBody extends Disposable {
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** Called once for each body. After a fault other than 400 the client can still be answered. */
+type Done = (received: ReceivedBody | BodyFault) => void
+
+/** Reads the bodies of requests, within limits on the size, the rate and the memory of all together. */
+export class BodyReader implements Disposable {
+  readonly #limits: BodyLimits
+  readonly #receiving = new Set<Receiving>()
+  readonly #timer = setInterval(() => this.checkRates(), PERIOD_MS).unref()
+  #heldBytes = 0
+
+  constructor(limits: Partial<BodyLimits> = {}) {
+    this.#limits = { ...BODY_LIMITS, ...limits }
+  }
+
+  /** The memory that bodies hold now. */
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  receive(request: IncomingMessage, maxBytes: number, done: Done): void {
+    const receiving = new Receiving(request, done)
+    this.#receiving.add(receiving)
+    if (Number(request.headers['content-length']) > maxBytes) receiving.end(tooLarge(maxBytes))
+    request.on('data', (piece: Uint8Array) => this.#take(receiving, piece, maxBytes))
+    request.on('end', () => {
+      this.#receiving.delete(receiving)
+      this.#finish(receiving)
+    })
+    request.on('close', () => {
+      if (!this.#receiving.delete(receiving)) return
+      this.#release(receiving)
+      receiving.end(new BodyFault(400, 'body: broke off'))
+    })
+  }
+
+  /** As `receive`. Throws `BodyFault`. */
+  async read(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
+    return new Promise((resolve, reject) => {
+      this.receive(request, maxBytes, (received) => {
+        if (received instanceof BodyFault) reject(received)
+        else resolve(received)
+      })
+    })
+  }
+
+  /** Cuts off the bodies that brought too little since the last call. Called by a timer. */
+  checkRates(): void {
+    const { totalBytes, smallBytes, minBytesPerSecond, minBytesPerSecondWhenCrowded } = this.#limits
+    const isCrowded = this.#heldBytes > totalBytes / 2
+    for (const receiving of this.#receiving) {
+      const isPressed = isCrowded && receiving.heldBytes > smallBytes
+      const rate = isPressed ? minBytesPerSecondWhenCrowded : minBytesPerSecond
+      if (receiving.hasBrought((rate * PERIOD_MS) / 1_000)) continue
+      this.#receiving.delete(receiving)
+      this.#release(receiving)
+      receiving.cut(new BodyFault(408, `body: came at less than ${rate} bytes a second; try again`))
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+  }
+
+  #take(receiving: Receiving, piece: Uint8Array, maxBytes: number): void {
+    receiving.receivedBytes += piece.length
+    const { buffer, receivedBytes } = receiving
+    if (!receiving.isOver) {
+      const size = buffer.sizeWith(piece.length, maxBytes)
+      if (receivedBytes > maxBytes) this.#refuse(receiving, tooLarge(maxBytes))
+      else if (!this.#hold(receiving, size)) this.#refuse(receiving, crowded())
+      else buffer.append(piece, maxBytes)
+    } else if (receivedBytes > MAX_DISCARDED * maxBytes) receiving.request.destroy()
+  }
+
+  #hold(receiving: Receiving, size: number): boolean {
+    const { totalBytes, smallBytes } = this.#limits
+    const total = this.#heldBytes + size - receiving.heldBytes
+    if (total > totalBytes && size > smallBytes) return false
+    receiving.heldBytes = size
+    this.#heldBytes = total
+    return true
+  }
+
+  #release(receiving: Receiving): void {
+    this.#heldBytes -= receiving.heldBytes
+    receiving.heldBytes = 0
+  }
+
+  /** The rest is still read: clients that are cut off while they send do not see the answer. */
+  #refuse(receiving: Receiving, fault: BodyFault): void {
+    this.#release(receiving)
+    receiving.end(fault)
+  }
+
+  #finish(receiving: Receiving): void {
+    if (receiving.isOver) return
+    receiving.end({
+      bytes: receiving.buffer.bytes(),
+      [Symbol.dispose]: () => this.#release(receiving),
+    })
+  }
+}
+
+/** One body on its way. */
+class Receiving {
+  readonly request: IncomingMessage
+  buffer = new ByteBuffer()
+  receivedBytes = 0
+  heldBytes = 0
+  isOver = false
+  readonly #done: Done
+  /** What had come at the last check of the rate; `undefined`: there was none. */
+  #checkedBytes: number | undefined
+
+  constructor(request: IncomingMessage, done: Done) {
+    this.request = request
+    this.#done = done
+  }
+
+  /** Whether so many bytes came since the last call. A body has a whole period before its first check. */
+  hasBrought(bytes: number): boolean {
+    const before = this.#checkedBytes
+    this.#checkedBytes = this.receivedBytes
+    return before === undefined || this.receivedBytes - before >= bytes
+  }
+
+  end(received: ReceivedBody | BodyFault): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.buffer = new ByteBuffer()
+    this.#done(received)
+  }
+
+  cut(fault: BodyFault): void {
+    if (this.isOver) this.request.destroy()
+    else this.end(fault)
+  }
+}
+
+function tooLarge(maxBytes: number): BodyFault {
+  return new BodyFault(413, `body: has more than ${maxBytes} bytes; send less`)
+}
+
+function crowded(): BodyFault {
+  return new BodyFault(503, 'body: too much is being received right now; try again')
+}

@@ -1,0 +1,41 @@
+/** The smallest array that is made for more than one piece. */
+const MIN_BYTES = 4 * 1024
+
+/** Bytes that arrive in pieces, in one growing array: in a list, each piece of one byte would cost hundreds. */
+export class ByteBuffer {
+  #array = new Uint8Array()
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** How large the array is with `more` bytes: doubled where it must grow, but not beyond `maxBytes`. */
+  sizeWith(more: number, maxBytes: number): number {
+    const length = this.#length + more
+    if (length <= this.#array.length) return this.#array.length
+    // Most bodies come in one piece, which is kept as it is.
+    if (this.#length === 0) return length
+    return Math.max(length, Math.min(maxBytes, Math.max(MIN_BYTES, 2 * this.#array.length)))
+  }
+
+  /** Appends a piece. The first one is not copied: it must not change afterwards. */
+  append(piece: Uint8Array, maxBytes: number): void {
+    const size = this.sizeWith(piece.length, maxBytes)
+    if (this.#length === 0) this.#array = piece as Uint8Array<ArrayBuffer>
+    else {
+      if (size > this.#array.length) {
+        const larger = new Uint8Array(size)
+        larger.set(this.bytes())
+        this.#array = larger
+      }
+      this.#array.set(piece, this.#length)
+    }
+    this.#length += piece.length
+  }
+
+  /** All of them, without a copy. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#array.subarray(0, this.#length)
+  }
+}
