@@ -4,15 +4,17 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { freePort, startNatsServer } from '@mcp-host/tools/host'
+import { freePort, readRunFile, startNatsServer } from '@mcp-host/tools/host'
 import type { Program } from '@mcp-host/testkit'
 import {
+  canMount,
   ChatSocket,
   eventually,
   family,
   isAlive,
   runProgram,
   script,
+  smallDisk,
   testFolder,
   toolServer,
 } from '@mcp-host/testkit'
@@ -331,6 +333,59 @@ describe('npm start', () => {
     const chat = cleanup.use(await runProgram(['chat', 'echo hello there'], env))
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
     expect(chat.output()).toContain('Echo: hello there')
+  })
+})
+
+const isAble = await canMount()
+const unless = isAble ? '' : ' (does not run here: it has to mount a tmpfs)'
+
+describe.skipIf(!isAble)('npm start on a small disk', () => {
+  test(`outlasts a full disk, says so, and answers again once there is room${unless}`, async () => {
+    const disk = cleanup.use(await smallDisk(64))
+    const more = { DATA_DIR: join(disk.path, 'data'), STORE_MIN_FREE_MB: '8' }
+    const host = await start(more)
+    await host.says('Ctrl-C stops everything')
+    const url = `http://127.0.0.1:${env['PORT']}`
+    using chat = await ChatSocket.open({ url })
+    chat.say('echo one')
+    await chat.turnsDone()
+
+    await disk.fill()
+    await host.says('new messages are refused')
+    chat.say('echo early')
+    expect(await chat.waitFor((frame) => frame.type === 'error')).toMatchObject({
+      payload: {
+        code: 'unavailable',
+        retryable: true,
+        message: expect.stringContaining(`the disk at ${disk.path}/data/nats has 0 MB free`),
+      },
+    })
+    const { processes } = readRunFile(more.DATA_DIR) ?? { processes: [] }
+    const at = (name: string) => processes.find((each) => each.name === name)
+    process.kill(at('llm-worker')?.pid ?? 0, 'SIGKILL')
+    await host.says('llm-worker          ended (SIGKILL)')
+    const supervisor = at('mcp-supervisor')?.url
+    // It renews its leases, so its writes fail first.
+    await eventually(async () => (await fetch(`${supervisor}/ready`)).status === 503, {
+      limitMs: 30_000,
+      what: 'a supervisor that is not ready',
+    })
+    expect(await (await fetch(`${supervisor}/ready`)).text()).toContain('the host cannot store')
+    await host.says('nothing can be stored')
+
+    await disk.free()
+    await host.says('messages are accepted again')
+    await host.says('llm-worker          runs again')
+    chat.say('echo two')
+    await chat.turnsDone(2)
+    expect(chat.text).toContain('two')
+    expect(host.output()).toContain('nats-server stores nothing')
+    host.process.signal('SIGTERM')
+    await host.ended()
+    await disk.fill()
+    const full = await start(more)
+    expect(await full.ended()).toMatchObject({ code: 1 })
+    expect(full.output()).toContain(`The disk at ${more.DATA_DIR} is full`)
   })
 })
 

@@ -6,6 +6,7 @@ import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
 import { ConfigError } from '@mcp-host/service'
 import { ConfigurationError, describeFault, loadMcpConfig } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
+import { freeBytes, LEAST_FREE_BYTES, megabytes } from './host/disk-space.ts'
 import type { McpJsonSettings } from './host/mcp-json-settings.ts'
 import { mcpJsonSettings } from './host/mcp-json-settings.ts'
 import { readRunFile } from './host/run-file.ts'
@@ -44,6 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
     const { env, configured } = await checkSettings(readEnv(process.env, root))
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
+    await checkDisk(dataDir)
     await using _lock = await lockOrExplain(dataDir)
     await checkPort(host, Number(env['PORT'] || 3000))
 
@@ -125,6 +127,13 @@ function readText(file: string): string {
 async function warnUnreachable(natsUrl: string): Promise<void> {
   const fault = await unreachableBroker(natsUrl)
   if (fault !== undefined) say('nats-server', `${fault}; waiting for it. Is NATS_URL right?`)
+}
+
+async function checkDisk(dataDir: string): Promise<void> {
+  const free = await freeBytes(dataDir)
+  if (free >= LEAST_FREE_BYTES) return
+  const message = `The disk at ${dataDir} is full: ${megabytes(free)} free, at least ${megabytes(LEAST_FREE_BYTES)} are needed to start.\nMake room, or set DATA_DIR to a folder on another disk.`
+  throw new StartError(message, 1)
 }
 
 async function lockOrExplain(dataDir: string): Promise<AsyncDisposable> {

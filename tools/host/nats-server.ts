@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -50,7 +50,11 @@ export async function startNatsServer(
     ...(cluster === undefined ? {} : clusterConfig(cluster, token)),
   }
   // JSON is valid nats-server configuration; the token must not be seen in the process list.
-  await writeFile(configFile, JSON.stringify(config, undefined, 2), { mode: 0o600 })
+  const text = JSON.stringify(config, undefined, 2)
+  // A restart on a full disk finds it as it is.
+  if ((await readFile(configFile, 'utf8').catch(() => '')) !== text) {
+    await writeFile(configFile, text, { mode: 0o600 })
+  }
   const child = await spawnGuarded(guardian, {
     command: bin,
     args: ['-c', configFile],

@@ -16,8 +16,13 @@ const path = (dataDir: string): string => join(dataDir, 'run.json')
 
 export async function writeRunFile(dataDir: string, content: RunFile): Promise<void> {
   const draft = `${path(dataDir)}.${process.pid}`
-  await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`)
-  await rename(draft, path(dataDir))
+  try {
+    await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`)
+    await rename(draft, path(dataDir))
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
 }
 
 export async function removeRunFile(dataDir: string): Promise<void> {

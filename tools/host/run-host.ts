@@ -2,15 +2,17 @@ import { join } from 'node:path'
 import { gatewaySettings } from '@mcp-host/gateway/config'
 import { orchestratorSettings } from '@mcp-host/orchestrator/config'
 import type { Settings } from '@mcp-host/service'
-import { baseSettings } from '@mcp-host/service'
+import { baseSettings, loadConfig } from '@mcp-host/service'
 import { Guardian } from 'mcp-host/process'
 import type { Say } from './keep-running.ts'
 import { keepRunning } from './keep-running.ts'
+import type { NatsServer } from './nats-server.ts'
 import { freePort, startNatsServer } from './nats-server.ts'
 import { removeRunFile, writeRunFile } from './run-file.ts'
 import type { ServiceName } from './service-process.ts'
 import { SERVICES, startService } from './service-process.ts'
 import type { Env } from './read-env.ts'
+import { watchStorage } from './watch-storage.ts'
 
 export interface HostOptions {
   readonly env: Env
@@ -45,8 +47,18 @@ export async function runHost({
     const url = processes.get('gateway')?.url ?? ''
     await writeRunFile(dataDir, { pid: process.pid, url, processes: [...processes.values()] })
   }
+  const noteAgain = async (): Promise<void> => {
+    try {
+      await note()
+    } catch (error) {
+      // As on a full disk: other commands find what ran before; the next restart writes it again.
+      say('warning', `run.json is not up to date: ${String(error)}`)
+    }
+  }
   stack.defer(() => removeRunFile(dataDir))
 
+  const natsFolder = join(dataDir, 'nats')
+  let broker: NatsServer | undefined
   const natsUrl = env['NATS_URL'] || (await startBroker())
   const port = env['PORT'] === '0' ? String(await freePort()) : env['PORT']
   const others = SERVICES.filter((name) => name !== 'gateway')
@@ -56,6 +68,7 @@ export async function runHost({
   await unless(signal, [keep('gateway', edge), ...others.map((name) => keep(name, services))])
   say('services', SERVICES.join(', '))
   await note()
+  if (broker !== undefined) stack.use(watchStore())
   const open = stack.move()
   return {
     url: processes.get('gateway')?.url ?? '',
@@ -67,11 +80,10 @@ export async function runHost({
     if (natsServerBin === undefined) {
       throw new Error('nats-server was not found; set NATS_SERVER_BIN or NATS_URL')
     }
-    const folder = join(dataDir, 'nats')
     // The same address and token for its successors, so that the services find them.
     const options = {
       bin: natsServerBin,
-      dataDir: folder,
+      dataDir: natsFolder,
       port: await freePort(),
       token: crypto.randomUUID(),
     }
@@ -81,24 +93,49 @@ export async function runHost({
       await keepRunning({
         name: 'nats-server',
         start: () => startNatsServer(guardian, options),
-        onRestart: (server) => void (remember(server.process.pid), note()),
+        onRestart: (server) => {
+          broker = server
+          remember(server.process.pid)
+          void noteAgain()
+        },
         say,
       }),
     )
-    remember(keeper.first.process.pid)
-    say('nats-server', `127.0.0.1:${options.port}, data in ${folder}`)
-    return keeper.first.url
+    broker = keeper.first
+    remember(broker.process.pid)
+    say('nats-server', `127.0.0.1:${options.port}, data in ${natsFolder}`)
+    return broker.url
+  }
+
+  function watchStore(): AsyncDisposable {
+    const { storeMinFreeMb } = loadConfig(baseSettings, env)
+    return watchStorage({
+      folder: natsFolder,
+      minFreeBytes: storeMinFreeMb * 1024 * 1024,
+      urls: () => [...processes.values()].flatMap(({ url }) => url ?? []),
+      // Its keeper starts it again.
+      restart: async () => broker?.stop(),
+      say,
+    })
   }
 
   async function keep(name: ServiceName, together: Together): Promise<void> {
     const folder = join(dataDir, 'processes')
-    const own = { ...environmentOf(name, env), NATS_URL: natsUrl, PORT: port }
+    const own = {
+      ...environmentOf(name, env),
+      NATS_URL: natsUrl,
+      PORT: port,
+      ...(broker === undefined ? {} : { STORE_DIR: natsFolder }),
+    }
     const remember = ({ pid, url }: { pid: number; url: string }): unknown =>
       processes.set(name, { name, pid, url })
     const keeper = await keepRunning({
       name,
       start: () => startService(guardian, { name, env: own, folder }),
-      onRestart: (service) => void (remember(service), note()),
+      onRestart: (service) => {
+        remember(service)
+        void noteAgain()
+      },
       say,
     })
     together.add(keeper)

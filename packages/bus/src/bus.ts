@@ -54,6 +54,7 @@ export interface Bus extends AsyncDisposable {
   readonly leases: Leases
   readonly blobs: Blobs
   readonly mcpClients: McpClients
+  readonly storage: Storage
 
   /**
    * How long ago the last outage of the broker was over, in milliseconds: 0 during one, `Infinity` when
@@ -124,6 +125,14 @@ export interface Bus extends AsyncDisposable {
 
   /** Resolves when the broker answered; rejects with `unavailable` when it does not. */
   ping(): Promise<void>
+}
+
+/** Whether what is written is kept, as far as this process sees. */
+export interface Storage {
+  /** Why durable writes fail while the broker answers; `undefined` when they do not. */
+  fault(): string | undefined
+  /** Throws `unavailable` when new work must not begin: writes fail, or the disk of the store is nearly full. */
+  checkRoom(): Promise<void>
 }
 
 /** A step of following a session. `caught-up`: everything stored so far has been given. */

@@ -23,6 +23,7 @@ export type {
   SessionDirectory,
   SessionLog,
   Snapshots,
+  Storage,
   StoredBlob,
 } from './bus.ts'
 export type { Frame } from './frame.ts'
@@ -30,4 +31,5 @@ export { parseNatsUrl } from './connect.ts'
 export { Listeners } from './listeners.ts'
 export type { BusLogger } from './nats-bus.ts'
 export { connectBus } from './nats-bus.ts'
+export type { StoreFolder } from './storage-health.ts'
 export { readLists, storeLists } from './stored-lists.ts'

@@ -27,6 +27,7 @@ beforeAll(async () => {
     jetstream: jetstream(connection),
     manager: await jetstreamManager(connection),
     inbox: lagging(new ReplyInbox(connection, inboxPrefix('lag'))),
+    storage: { fault: () => undefined, checkRoom: async () => {} },
     warn: () => {},
   })
 })

@@ -40,6 +40,8 @@ import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
 import type { Asker } from './reply-inbox.ts'
 import { ReplyInbox } from './reply-inbox.ts'
+import type { StoreFolder } from './storage-health.ts'
+import { StorageHealth } from './storage-health.ts'
 import { ensureStreams, openBucket, openStore } from './streams.ts'
 
 /** A broker that is there answers long before; what it does not answer is asked again. */
@@ -65,6 +67,8 @@ export interface ConnectBusOptions {
   readonly logger: BusLogger
   /** How many servers of a cluster keep each message, 1 to 5. Default 1. */
   readonly replicas?: number
+  /** Where the broker keeps its data, when that is on this machine. */
+  readonly store?: StoreFolder | undefined
 }
 
 /** Connects, creates what is missing on the broker, and stays connected over its restarts. */
@@ -73,6 +77,7 @@ export async function connectBus({
   name,
   logger,
   replicas = 1,
+  store: folder,
 }: ConnectBusOptions): Promise<Bus> {
   // Ten times as fast as its own, which every blob goes through.
   setSha256Backend('native')
@@ -85,6 +90,17 @@ export async function connectBus({
     const options = { timeout: ANSWER_LIMIT_MS }
     const manager = await jetstreamManager(connection, { ...options, checkAPI: false })
     const client = jetstream(connection, options)
+    const storage = new StorageHealth({
+      jetstream: client,
+      manager,
+      folder,
+      isConnected: () => connection.info !== undefined && !connection.isClosed(),
+      onFault: (fault) => {
+        const fields = { component: 'bus', action: 'store' }
+        if (fault === undefined) logger.info(fields, 'what is written is stored again')
+        else logger.error(fields, fault)
+      },
+    })
     const kept = { replicas, maxAgeMs: KEPT_MS }
     const [catalogBucket, leaseBucket, directoryBucket, snapshotBucket, clientBucket, store] =
       await Promise.all([
@@ -99,7 +115,7 @@ export async function connectBus({
     const broker = { connection, jetstream: client, manager, warn }
     const inbox = new ReplyInbox(connection, inboxPrefix(id))
     const blobs = new NatsBlobs({ store, connection, inbox })
-    const sessions = new NatsSessionLog({ ...broker, inbox })
+    const sessions = new NatsSessionLog({ ...broker, inbox, storage })
     const bus = new NatsBus({
       id,
       connection,
@@ -117,6 +133,7 @@ export async function connectBus({
       }),
       leases: new NatsLeases({ ...broker, id, bucket: leaseBucket }),
       blobs,
+      storage,
       mcpClients: new NatsMcpClients({ ...broker, bucket: clientBucket }),
       readSecret: (secret) =>
         readSecret(
@@ -191,6 +208,7 @@ interface NatsBusDeps {
   readonly leases: NatsLeases
   readonly blobs: NatsBlobs
   readonly mcpClients: NatsMcpClients
+  readonly storage: StorageHealth
   readonly readSecret: (name: string) => Promise<Uint8Array>
   readonly warn: (error: unknown, action: string) => void
 }
@@ -204,6 +222,7 @@ class NatsBus implements Bus {
   readonly leases: NatsLeases
   readonly blobs: NatsBlobs
   readonly mcpClients: NatsMcpClients
+  readonly storage: StorageHealth
   readonly #readSecret: (name: string) => Promise<Uint8Array>
   readonly #connection: NatsConnection
   readonly #inbox: ReplyInbox
@@ -224,6 +243,7 @@ class NatsBus implements Bus {
     this.leases = parts.leases
     this.blobs = parts.blobs
     this.mcpClients = parts.mcpClients
+    this.storage = parts.storage
     this.#readSecret = parts.readSecret
     this.#warn = warn
   }
@@ -247,6 +267,7 @@ class NatsBus implements Bus {
       } else if (status.type === 'reconnect') {
         logger.info({ component: 'bus', action: 'reconnect' }, 'nats-server is back')
         this.#outageEnd = performance.now()
+        this.storage.reset()
         this.sessions.checkAll()
         this.leases.checkAll()
       } else if (status.type === 'error' || status.type === 'slowConsumer') {
@@ -419,6 +440,7 @@ class NatsBus implements Bus {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.leases.close()
+    this.storage[Symbol.dispose]()
     await this.#connection.close()
   }
 }

@@ -29,6 +29,7 @@ import type {
   LogEnd,
   ReadOptions,
   SessionLog,
+  Storage,
 } from './bus.ts'
 import { decode, encode, envelopeHeaders } from './codec.ts'
 import type { InputHandler } from './consume-inputs.ts'
@@ -57,6 +58,7 @@ export interface SessionLogDeps {
   readonly jetstream: JetStreamClient
   readonly manager: JetStreamManager
   readonly inbox: ReplyInbox
+  readonly storage: Storage
   readonly warn: (error: unknown, action: string) => void
 }
 
@@ -112,7 +114,8 @@ export class NatsSessionLog implements SessionLog {
         }
         const pauseMs = Math.min(1_000, 50 * 2 ** attempt)
         if (Date.now() + pauseMs >= giveUpAt || this.#deps.connection.isClosed()) {
-          const message = 'the session log cannot be reached; try again'
+          const fault = this.#deps.storage.fault()
+          const message = fault ?? 'the session log cannot be reached; try again'
           throw new BusError('unavailable', message, { cause: error })
         }
         await delay(pauseMs)

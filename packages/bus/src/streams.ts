@@ -29,6 +29,13 @@ export const ACK_WAIT_MS = 5_000
 /** How long who watches a bucket may be away and still learn that a value's time has passed. */
 export const EXPIRY_NOTICE_MS = 3_600_000
 
+/** The stream that a durable write goes to. */
+export function streamOf(subject: string): string {
+  const [kind, name = ''] = subject.split('.', 2)
+  if (kind === '$KV') return `KV_${name}`
+  return kind === '$O' ? `OBJ_${name}` : SESSIONS_STREAM
+}
+
 export interface Replication {
   /** How many servers of the cluster keep each message. */
   readonly replicas: number

@@ -85,6 +85,7 @@ export {
   ALL_INPUTS,
   ALL_LOGS,
   ALL_LOGS_LIVE,
+  LOG_PROBE,
   factSubject,
   liveLogSubjects,
   liveSubjects,

@@ -29,6 +29,19 @@ export const baseSettings = {
     describe:
       'How many servers of a nats-server cluster keep each message; 3 outlast the loss of one. The same for all services.',
   }),
+  storeDir: setting({
+    env: 'STORE_DIR',
+    schema: values.text.optional(),
+    describe:
+      'Folder in which nats-server keeps its data, when that is on this machine: its free space is watched. `npm start` sets it for its own nats-server.',
+  }),
+  storeMinFreeMb: setting({
+    env: 'STORE_MIN_FREE_MB',
+    schema: values.integer(0, 1_000_000),
+    default: '256',
+    describe:
+      'With less than this free at STORE_DIR, in megabytes, new messages and files are refused with a retryable error, while what runs goes on. 0: never.',
+  }),
   drainLimitMs: setting({
     env: 'DRAIN_LIMIT_MS',
     schema: values.integer(0, 3_600_000),

@@ -1,20 +1,27 @@
 import type { Envelope } from '@mcp-host/contracts'
 import { traceId } from '@mcp-host/contracts'
-import type { Logger } from 'pino'
+import type { Logger, LoggerOptions } from 'pino'
 import { pino } from 'pino'
 import { withoutSecrets } from './secret.ts'
 
 export type { Logger } from 'pino'
 
+/** What a log that cannot be written may hold in memory; after that lines are left out. */
+const MAX_HELD_BYTES = 1024 * 1024
+
 export function createLogger(service: string, level: string): Logger {
-  return pino({
+  const out = pino.destination({ fd: 1, sync: true, maxLength: MAX_HELD_BYTES })
+  // A full disk, or nobody who reads: the service goes on, and lines are written again when there is room.
+  out.on('error', () => undefined)
+  const options: LoggerOptions = {
     level,
     base: { service, pid: process.pid },
     messageKey: 'message',
     timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
     hooks: { streamWrite: (line) => escapeControls(withoutSecrets(line)) },
-  })
+  }
+  return pino(options, out)
 }
 
 /** Control characters that JSON allows as they are, and marks that show a text in another order than it is written. */

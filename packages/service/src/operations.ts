@@ -9,6 +9,8 @@ export interface OperationsDeps {
   readonly metrics: Registry
   /** Resolves when the process can do its work, rejects with the reason when it cannot. */
   readonly ready: () => Promise<void>
+  /** Why durable writes fail; `undefined` when they do not. */
+  readonly storageFault?: () => string | undefined
   /** Further fields of `/health`; `status` may become `degraded`. */
   readonly details?: () => Record<string, unknown>
 }
@@ -27,7 +29,9 @@ export function addOperations(app: FastifyInstance, deps: OperationsDeps): void 
   app.get('/ready', async (_, reply) => {
     try {
       await deps.ready()
-      return { status: 'ready' }
+      const fault = deps.storageFault?.()
+      if (fault === undefined) return { status: 'ready' }
+      return await reply.code(503).send({ status: 'not ready', reason: fault, part: 'storage' })
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       return reply.code(503).send({ status: 'not ready', reason })

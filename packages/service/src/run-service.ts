@@ -88,6 +88,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
         if (stop.signal.aborted) throw new BusError('unavailable', 'draining')
         await bus.ping()
       },
+      storageFault: () => bus.storage.fault(),
     }
     const service = stack.use(await options.create({ bus, logger, metrics, operations }, config))
     const url = service.url ?? stack.use(await listenOperations(operations)).url
@@ -153,15 +154,19 @@ function loadAll<S extends Settings>({
 
 /** The broker may come up after us. */
 async function connectPatiently(
-  { natsUrl, natsReplicas }: Config<typeof baseSettings>,
+  { natsUrl, natsReplicas, storeDir, storeMinFreeMb }: Config<typeof baseSettings>,
   name: string,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Bus> {
   const giveUpAt = Date.now() + BROKER_PATIENCE_MS
+  const store =
+    storeDir === undefined
+      ? undefined
+      : { path: storeDir, minFreeBytes: storeMinFreeMb * 1024 * 1024 }
   for (;;) {
     try {
-      return await connectBus({ url: natsUrl, name, logger, replicas: natsReplicas })
+      return await connectBus({ url: natsUrl, name, logger, replicas: natsReplicas, store })
     } catch (error) {
       const mayHelp = BusError.from(error).code === 'unavailable'
       if (!mayHelp || Date.now() > giveUpAt || signal.aborted) throw error

@@ -19,19 +19,27 @@ export interface Broker extends AsyncDisposable {
 
 const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
-export async function startBroker(): Promise<Broker> {
+export interface BrokerOptions {
+  /** Where it keeps its data; default: a folder of its own. */
+  readonly folder?: string
+  /** With less than this free there, nothing new is taken. Default: it is not looked at. */
+  readonly minFreeBytes?: number
+}
+
+export async function startBroker({ folder, minFreeBytes }: BrokerOptions = {}): Promise<Broker> {
   await using stack = new AsyncDisposableStack()
-  const folder = stack.use(await testFolder())
+  const path = folder ?? stack.use(await testFolder()).path
   const guardian = stack.use(new Guardian())
   const options = {
     bin: process.env['NATS_SERVER_BIN'] ?? 'nats-server',
-    dataDir: join(folder.path, 'nats'),
+    dataDir: join(path, 'nats'),
     port: await freePort(),
     token: crypto.randomUUID(),
   }
   let server = await startNatsServer(guardian, options)
   stack.defer(() => server.stop())
   const open = stack.move()
+  const store = minFreeBytes === undefined ? undefined : { path, minFreeBytes }
   return {
     url: server.url,
     pid: () => server.process.pid,
@@ -43,7 +51,7 @@ export async function startBroker(): Promise<Broker> {
       server = await startNatsServer(guardian, options)
     },
     connect: async (name = 'test') =>
-      open.use(await connectBus({ url: server.url, name, logger: silent })),
+      open.use(await connectBus({ url: server.url, name, logger: silent, store })),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
 }

@@ -10,6 +10,9 @@ export const ALL_LOGS = 's.>'
 /** All that users say: messages and control facts of every session. */
 export const ALL_INPUTS = 's.*.*.in.>'
 
+/** Belongs to no session: what is written here shows whether the log can be written. */
+export const LOG_PROBE = 's.probe'
+
 /** Where the broker repeats each entry once it is stored. */
 export const ALL_LOGS_LIVE = 'live.s.>'
 

@@ -57,6 +57,7 @@ export function addFileRoutes(api: Api, { bus, bodies }: FileRouteDeps): void {
       if (file.bytes.length === 0) {
         throw new BusError('invalid', 'body: must be the file; it is empty', { field: 'body' })
       }
+      await bus.storage.checkRoom()
       const given = name ?? file.name?.slice(-MAX_NAME_LENGTH)
       const about = {
         mimeType: cleanType(file.mimeType),

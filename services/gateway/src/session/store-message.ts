@@ -15,7 +15,7 @@ export interface StoreMessageDeps {
 
 /**
  * Puts a user message into the session's log: only then is it accepted. `about` are fields of the log line.
- * Throws `unavailable`.
+ * Throws `unavailable`, at once when the host cannot store.
  */
 export async function storeMessage(
   { bus, logger, events }: StoreMessageDeps,
@@ -32,6 +32,7 @@ export async function storeMessage(
     ...about,
   }
   try {
+    await bus.storage.checkRoom()
     const stored = await bus.sessions.append(
       session,
       { kind: 'input', fact: message },

@@ -28,6 +28,8 @@ export class FakeBus {
       this.#follow(options),
   }
 
+  readonly storage = { checkRoom: () => Promise.resolve() }
+
   readonly directory = {
     get: async () =>
       this.isDeleted

@@ -10,6 +10,8 @@ import { Connection } from '../connection.ts'
 import type { SocketDeps } from '../socket.ts'
 import { acceptMessage, regenerate } from './accept-message.ts'
 
+const storage = { checkRoom: () => Promise.resolve() }
+
 /** One append that the log has been asked for. */
 interface Append extends PromiseWithResolvers<{ seq: number; duplicate: boolean }> {
   readonly id: string
@@ -41,7 +43,7 @@ beforeEach(() => {
     return one.promise
   }
   deps = {
-    bus: { sessions: { append } } as unknown as Bus,
+    bus: { sessions: { append }, storage } as unknown as Bus,
     logger: { info: () => undefined, error: () => undefined } as unknown as Logger,
     events: { messageAccepted: () => void counted++ } as unknown as SocketDeps['events'],
     connections: new Set(),
@@ -209,7 +211,7 @@ describe('a message that is sent again by who comes back', () => {
       lastSequence: async () => 4,
       read: async () => [{ kind: 'input', seq: 4, fact: { id: 'm1', text: 'hi' } }],
     }
-    deps = { ...deps, bus: { sessions, call: () => call() } as unknown as Bus }
+    deps = { ...deps, bus: { sessions, storage, call: () => call() } as unknown as Bus }
   })
 
   test('is not stored again, however long ago it was', async () => {
