@@ -218,6 +218,69 @@ describe('npm start', () => {
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
   })
 
+  test('replaces services that are told to stop or freeze, and clients see no error', async () => {
+    const folder = join(env['DATA_DIR'] ?? '', '..')
+    const mcpJson = join(folder, 'mcp.json')
+    const tools = [{ name: 'echo', inputSchema: { type: 'object' }, delayMs: 20 }]
+    const works = toolServer(tools, join(folder, 'journal.jsonl'))
+    await writeFile(mcpJson, JSON.stringify({ servers: { works } }))
+    const host = await start({ MCP_JSON_PATH: mcpJson, DEMO_SCRIPTED: 'true' })
+    await host.says('Ctrl-C stops everything')
+    const url = `http://127.0.0.1:${env['PORT']}`
+    const pidOf = async (name: string): Promise<number> => {
+      const text = await readFile(join(env['DATA_DIR'] ?? '', 'run.json'), 'utf8')
+      const { processes } = JSON.parse(text) as { processes: { name: string; pid: number }[] }
+      return processes.find((each) => each.name === name)?.pid ?? 0
+    }
+    // Kept over all restarts of the other services.
+    const chat = await ChatSocket.open({ url })
+    let isOver = false
+    const answers = new Set<string>()
+    const calls = (async () => {
+      const params = { name: 'works__echo', arguments: {} }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+      const headers = { 'content-type': 'application/json' }
+      while (!isOver) {
+        const answer = await fetch(`${url}/mcp`, { method: 'POST', headers, body }).then(
+          (response) => response.text(),
+          (error: Error) => `${error.message} ${String(error.cause)}`,
+        )
+        answers.add(answer)
+      }
+    })()
+    for (const name of ['llm-worker', 'orchestrator', 'mcp-supervisor', 'gateway']) {
+      const before = await pidOf(name)
+      process.kill(before, 'SIGTERM')
+      chat.say(
+        script({ text: name, calls: [{ name: 'works__echo', arguments: {} }] }, { text: '.' }),
+      )
+      await eventually(async () => (await pidOf(name)) !== before && !(await isAlive(before)), {
+        limitMs: 40_000,
+        what: `the end of the old ${name}`,
+      })
+    }
+    const { code, reason } = await chat.hasClosed()
+    expect(code).toBe(1012)
+    const after = new URLSearchParams(reason).get('after') ?? ''
+    using back = await ChatSocket.open({ url, sessionId: chat.sessionId, after })
+    await eventually(
+      () => chat.text + back.text === 'llm-worker.orchestrator.mcp-supervisor.gateway.',
+    )
+    isOver = true
+    await calls
+    expect([...answers]).toEqual([expect.stringContaining('"result":{"content"')])
+
+    const frozen = await pidOf('orchestrator')
+    process.kill(frozen, 'SIGSTOP')
+    await host.says(`process ${frozen} does not answer /health, SIGTERM sent`)
+    await eventually(async () => (await pidOf('orchestrator')) !== frozen, {
+      limitMs: 40_000,
+      what: 'a successor of the frozen orchestrator',
+    })
+    back.say(script({ text: 'again' }))
+    await back.waitFor((frame) => frame.type === 'text' && frame.payload.content.includes('again'))
+  })
+
   test('is ready without a server that hangs, says what changes, and ends quietly without a reader', async () => {
     const folder = join(env['DATA_DIR'] ?? '', '..')
     const mcpJson = join(folder, 'mcp.json')

@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { GuardedProcess } from 'mcp-host/process'
+import type { Health } from './watch-health.ts'
+import { watchHealth } from './watch-health.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
@@ -9,13 +10,17 @@ export type Say = (about: string, what: string) => void
 
 interface Startable {
   readonly process: GuardedProcess
+  /** Where it can be asked whether it is well. */
+  readonly health?: (signal: AbortSignal) => Promise<Health | undefined>
   stop(): Promise<void>
 }
 
 export interface KeepOptions<T> {
   readonly name: string
   readonly start: () => Promise<T>
-  /** Told of every process that took the place of a dead one. */
+  /** Whether a successor can start while the process before still works. Default `true`. */
+  readonly canOverlap?: boolean
+  /** Told of every process that took the place of another one. */
   readonly onRestart: (current: T) => void
   readonly say: Say
 }
@@ -24,32 +29,78 @@ export interface Kept<T> extends AsyncDisposable {
   readonly first: T
 }
 
-/** Starts a process, and another one whenever it ends, until disposed. Throws when the first fails. */
+/**
+ * Starts a process, and another one whenever it ends, is told to stop or does not answer, until disposed. The successor
+ * of one that was told to stop starts first. Throws when the first fails.
+ */
 export async function keepRunning<T extends Startable>(options: KeepOptions<T>): Promise<Kept<T>> {
-  const { name, start, onRestart, say } = options
+  const { name, start, canOverlap = true, onRestart, say } = options
   const stopping = new AbortController()
   const first = await start()
   let current = first
+  /** Processes that finish what they have in hand beside their successors. */
+  const leaving = new Set<Promise<void>>()
   const keeper = keep()
 
   async function keep(): Promise<void> {
     for (;;) {
-      const { code, signal } = await current.process.gone
+      const isLeaving = (await endOf(current)) === 'told to stop'
       if (stopping.signal.aborted) return
-      say(name, `ended (${signal ?? `exit code ${code}`}), starting it again`)
-      const next = await startAgain()
+      const before = current
+      if (isLeaving && !canOverlap) leave(before)
+      const next = await startAgain(isLeaving ? 0 : FIRST_PAUSE_MS)
       if (next === undefined) return
       current = next
       // Stopping began while it was starting.
       if (stopping.signal.aborted) return
       say(name, 'runs again')
       onRestart(next)
+      if (isLeaving && canOverlap) leave(before)
     }
   }
 
-  async function startAgain(): Promise<T | undefined> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+  /** Resolves when a process needs a successor. */
+  async function endOf({ process, health }: T): Promise<'gone' | 'told to stop'> {
+    const told = Promise.withResolvers<'told to stop'>()
+    using _watch =
+      health &&
+      watchHealth({
+        probe: health,
+        onStopping: () => told.resolve('told to stop'),
+        onFrozen() {
+          say(name, `process ${process.pid} does not answer /health, SIGTERM sent`)
+          process.signal('SIGTERM')
+        },
+        onStuck() {
+          say(name, `process ${process.pid} does not answer SIGTERM either, SIGKILL sent`)
+          process.signal('SIGKILL')
+        },
+      })
+    const why = await Promise.race([process.gone, told.promise])
+    if (stopping.signal.aborted) return 'gone'
+    if (why === 'told to stop') {
+      say(name, 'was told to stop, starting its successor')
+      return why
+    }
+    say(name, `ended (${why.signal ?? `exit code ${why.code}`}), starting it again`)
+    return 'gone'
+  }
+
+  function leave(process: T): void {
+    const left = process
+      .stop()
+      .catch((error: unknown) => say(name, String(error)))
+      .finally(() => void leaving.delete(left))
+    leaving.add(left)
+  }
+
+  async function startAgain(firstPauseMs: number): Promise<T | undefined> {
+    for (
+      let pauseMs = firstPauseMs;
+      ;
+      pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+    ) {
+      await pause(pauseMs, stopping.signal)
       if (stopping.signal.aborted) return undefined
       try {
         return await start()
@@ -63,10 +114,18 @@ export async function keepRunning<T extends Startable>(options: KeepOptions<T>):
     first,
     async [Symbol.asyncDispose]() {
       stopping.abort()
-      await current.stop()
+      await Promise.all([current.stop(), ...leaving])
       await keeper
       // A start that was under way when we began to stop.
       await current.stop()
     },
   }
+}
+
+/** Resolves early on abort. Unlike `node:timers/promises` it uses the timers that tests replace. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  return promise.finally(() => clearTimeout(timer))
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { gatewaySettings } from '@mcp-host/gateway/config'
+import { canSharePort, gatewaySettings } from '@mcp-host/gateway/config'
 import { orchestratorSettings } from '@mcp-host/orchestrator/config'
 import type { Settings } from '@mcp-host/service'
 import { baseSettings, loadConfig } from '@mcp-host/service'
@@ -13,6 +13,9 @@ import type { ServiceName } from './service-process.ts'
 import { SERVICES, startService } from './service-process.ts'
 import type { Env } from './read-env.ts'
 import { watchStorage } from './watch-storage.ts'
+
+/** A successor that takes longer to start is not waited for. */
+const SUCCESSOR_LIMIT_MS = '30000'
 
 export interface HostOptions {
   readonly env: Env
@@ -126,12 +129,14 @@ export async function runHost({
       NATS_URL: natsUrl,
       PORT: port,
       ...(broker === undefined ? {} : { STORE_DIR: natsFolder }),
+      SUCCESSOR_LIMIT_MS: env['SUCCESSOR_LIMIT_MS'] || SUCCESSOR_LIMIT_MS,
     }
     const remember = ({ pid, url }: { pid: number; url: string }): unknown =>
       processes.set(name, { name, pid, url })
     const keeper = await keepRunning({
       name,
       start: () => startService(guardian, { name, env: own, folder }),
+      canOverlap: name !== 'gateway' || canSharePort,
       onRestart: (service) => {
         remember(service)
         void noteAgain()

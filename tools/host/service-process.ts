@@ -2,9 +2,11 @@ import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { GuardedProcess, Guardian } from 'mcp-host/process'
-import { spawnGuarded, stopProcess } from 'mcp-host/process'
+import { spawnGuarded } from 'mcp-host/process'
 import { z } from 'zod'
 import { compileCacheFolder } from '../provision/cache.mjs'
+import { probeHealth } from './probe-health.ts'
+import type { Health } from './watch-health.ts'
 
 export const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
 export type ServiceName = (typeof SERVICES)[number]
@@ -22,6 +24,9 @@ export interface ServiceProcess {
   /** Where it answers `/health`, `/ready` and `/metrics`. */
   readonly url: string
   readonly process: GuardedProcess
+  /** See `watchHealth`. */
+  health(signal: AbortSignal): Promise<Health | undefined>
+  /** Lets it finish what is in hand, without waiting for a successor. */
   stop(): Promise<void>
 }
 
@@ -76,14 +81,17 @@ export async function startService(
   void child.exited.then(() => {
     hasEnded = true
   })
-  const stop = async (): Promise<void> =>
-    void (await stopProcess(child, { graceMs: STOP_GRACE_MS }))
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopped ??= stopService(child))
   const giveUpAt = Date.now() + READY_LIMIT_MS
   while (!hasEnded && Date.now() < giveUpAt) {
     const text = await readFile(readyFile, 'utf8').catch(() => undefined)
     if (text !== undefined) {
       const { url } = ReadyFile.parse(JSON.parse(text))
-      return { name, pid: child.pid, url, process: child, stop }
+      const { pid } = child
+      const health = (signal: AbortSignal): Promise<Health | undefined> =>
+        probeHealth({ url, pid }, signal)
+      return { name, pid, url, process: child, health, stop }
     }
     await delay(15)
   }
@@ -91,6 +99,15 @@ export async function startService(
   throw new Error(
     `${name} did not start:\n${await endOf(logFile, logBegin)}\n(all of it in ${logFile})`,
   )
+}
+
+/** SIGINT, unlike SIGTERM, does not wait for a successor; a second signal would end it at once. */
+async function stopService(child: GuardedProcess): Promise<void> {
+  child.beginStop()
+  child.signal('SIGINT')
+  const late = setTimeout(() => child.signal('SIGKILL'), STOP_GRACE_MS)
+  await child.gone
+  clearTimeout(late)
 }
 
 /** The last lines of a log from an offset on, as a person reads them. */

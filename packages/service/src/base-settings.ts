@@ -49,6 +49,13 @@ export const baseSettings = {
     describe:
       'How long a service may finish what is in hand after SIGTERM, in milliseconds; 5 s later it ends whatever happens. Kubernetes gives 30 s in all unless told otherwise.',
   }),
+  successorLimitMs: setting({
+    env: 'SUCCESSOR_LIMIT_MS',
+    schema: values.integer(0, 600_000),
+    default: '0',
+    describe:
+      'How long a service goes on as before after SIGTERM while its successor starts, in milliseconds; SIGINT ends the wait. `npm start` sets 30000. 0 where successors start first, as in Kubernetes.',
+  }),
   logLevel: setting({
     env: 'LOG_LEVEL',
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

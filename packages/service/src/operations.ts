@@ -11,6 +11,8 @@ export interface OperationsDeps {
   readonly ready: () => Promise<void>
   /** Why durable writes fail; `undefined` when they do not. */
   readonly storageFault?: () => string | undefined
+  /** Whether the process was told to stop: a successor may start. */
+  readonly isStopping?: () => boolean
   /** Further fields of `/health`; `status` may become `degraded`. */
   readonly details?: () => Record<string, unknown>
 }
@@ -24,6 +26,7 @@ export function addOperations(app: FastifyInstance, deps: OperationsDeps): void 
     service: deps.service,
     pid: process.pid,
     uptimeSeconds: Math.round(process.uptime()),
+    ...(deps.isStopping?.() === true ? { stopping: true } : {}),
     ...deps.details?.(),
   }))
   app.get('/ready', async (_, reply) => {

@@ -161,6 +161,27 @@ describe('a service that is told to stop', () => {
     expect((await service.ended()).exit).toEqual({ code: 1, signal: null })
   }, 15_000)
 
+  test('works on while its successor starts, says so, and finishes when it is told that one is there', async () => {
+    const { service, run } = await startReady({ SUCCESSOR_LIMIT_MS: '60000' })
+    await using _ = service
+    const health = async (): Promise<unknown> => (await fetch(`${run.url}/health`)).json()
+    expect(await health()).not.toHaveProperty('stopping')
+    service.process.signal('SIGTERM')
+    await eventually(async () => 'stopping' in ((await health()) as object))
+    expect((await fetch(`${run.url}/ready`)).status).toBe(200)
+    service.process.signal('SIGINT')
+    const { out, exit } = await service.ended()
+    expect(exit).toEqual({ code: 0, signal: null })
+    expect(said(out)).toEqual(['service: draining', 'service: drained', 'service: disposed'])
+  })
+
+  test('finishes without a successor that does not come', async () => {
+    const { service } = await startReady({ SUCCESSOR_LIMIT_MS: '300' })
+    await using _ = service
+    service.process.signal('SIGTERM')
+    expect((await service.ended()).exit).toEqual({ code: 0, signal: null })
+  })
+
   test('is no longer ready while it finishes what is in hand, but lives', async () => {
     const { service, run } = await startReady({ BEHAVIOUR: 'stuck' })
     await using _ = service

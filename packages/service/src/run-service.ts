@@ -42,7 +42,9 @@ const BROKER_PATIENCE_MS = 60_000
 const CLOSE_LIMIT_MS = 5_000
 
 /**
- * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then stop in order.
+ * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then stop in order. SIGTERM lets the
+ * process go on for `SUCCESSOR_LIMIT_MS`, until SIGINT says that a successor is at work. The same signal twice ends the
+ * process at once.
  * Exit codes: 0 after a signal, 1 when it could not start or stop, 2 for faulty settings.
  */
 export async function runService<S extends Settings>(options: RunServiceOptions<S>): Promise<void> {
@@ -59,12 +61,21 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
   }
   const logger = createLogger(name, base.logLevel)
   const stop = new AbortController()
+  const drain = (): void => {
+    if (stop.signal.aborted) return
+    stop.abort()
+    setTimeout(() => process.exit(1), base.drainLimitMs + CLOSE_LIMIT_MS).unref()
+  }
+  let isReady = false
+  const signals = new Set<NodeJS.Signals>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (stop.signal.aborted) process.exit(1)
+      if (signals.has(signal)) process.exit(1)
+      signals.add(signal)
       logger.info({ component: 'service', action: 'stop', signal }, 'stopping')
-      stop.abort()
-      setTimeout(() => process.exit(1), base.drainLimitMs + CLOSE_LIMIT_MS).unref()
+      const waitsForSuccessor = signal === 'SIGTERM' && isReady && base.successorLimitMs > 0
+      if (waitsForSuccessor) setTimeout(drain, base.successorLimitMs).unref()
+      else drain()
     })
   }
   process.on('uncaughtException', (err) => {
@@ -84,6 +95,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     const operations: OperationsDeps = {
       service: name,
       metrics,
+      isStopping: () => signals.size > 0,
       ready: async () => {
         if (stop.signal.aborted) throw new BusError('unavailable', 'draining')
         await bus.ping()
@@ -96,6 +108,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     flushCompileCache()
     if (base.readyFile !== undefined)
       await writeReadyFile(base.readyFile, { name, pid: process.pid, url })
+    isReady = true
     logger.info({ component: 'service', action: 'ready', url }, 'ready')
     await aborted(stop.signal)
     const drained = service.drain().catch((err: unknown) => {

@@ -1,13 +1,17 @@
 import type { Config } from '@mcp-host/service'
 import { approvalSettings, isLoopback, setting, values } from '@mcp-host/service'
 
+/** Whether a successor can listen on the port of a gateway that still works. */
+export const canSharePort = process.platform === 'linux'
+
 /** Settings of the gateways. */
 export const gatewaySettings = {
   port: setting({
     env: 'PORT',
     schema: values.integer(0, 65_535),
     default: '3000',
-    describe: 'Port of the gateway; 0 takes a free one.',
+    describe:
+      'Port of the gateway; 0 takes a free one. On Linux several gateways of one user may share it.',
   }),
   host: setting({
     env: 'HOST',

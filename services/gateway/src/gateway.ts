@@ -4,6 +4,7 @@ import type { Service, ServiceDeps } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'
 import { capabilities } from './capabilities.ts'
 import type { GatewayConfig } from './config.ts'
+import { canSharePort } from './config.ts'
 import { gatewayEvents } from './events.ts'
 import { buildApp } from './http/app.ts'
 import { followBundles } from './mcp/follow-bundles.ts'
@@ -21,6 +22,8 @@ import { MAINTENANCE } from './standard-messages.ts'
 
 /** How long clients have to answer the close of their socket. */
 const CLOSE_LIMIT_MS = 1_000
+/** How long a draining gateway takes requests: of connections that were opened just before. */
+const LAST_REQUESTS_MS = 1_000
 
 /** A gateway: the edge for clients. Any of them serves any client. */
 export async function createGateway(
@@ -37,6 +40,7 @@ export async function createGateway(
   const connections = new Set<Connection>()
   const passing = new UnderWay()
   const draining = new AbortController()
+  const refusing = new AbortController()
   const events = gatewayEvents(metrics)
   const live = new LiveConnections({ bus, connections })
   const deps = {
@@ -49,6 +53,7 @@ export async function createGateway(
     logger,
     events,
     draining: draining.signal,
+    refusing: refusing.signal,
     connections,
     passing,
     welcome: () => able.welcome(),
@@ -64,11 +69,17 @@ export async function createGateway(
     },
     config,
   )
-  const url = await app.listen({ host: config.host, port: config.port, backlog: 4096 })
+  const { host, port } = config
+  const options = { host, port, backlog: 4096, reusePort: canSharePort }
+  const url = await app.listen(options)
+  let closed: Promise<unknown> | undefined
   return {
     url,
     async drain() {
+      // First: clients that are sent away come back to a successor, which may share the port.
+      closed = new Promise((resolve) => app.server.close(resolve))
       draining.abort()
+      setTimeout(() => refusing.abort(), LAST_REQUESTS_MS).unref()
       for (const connection of connections) {
         const { sessionId, lastEventId } = connection
         const query = `sessionId=${sessionId}&after=${lastEventId}`
@@ -88,6 +99,8 @@ export async function createGateway(
         app.server.closeAllConnections()
       }, CLOSE_LIMIT_MS)
       await app.close()
+      // Of a server that was closed before it does not wait for the connections.
+      await closed
       clearTimeout(late)
       live[Symbol.dispose]()
       ownLists[Symbol.dispose]()

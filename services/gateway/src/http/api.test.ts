@@ -37,9 +37,11 @@ const models = {
 let bus: FakeBus
 let app: FastifyInstance
 let draining: AbortController
+let refusing: AbortController
 beforeEach(async () => {
   bus = new FakeBus()
   draining = new AbortController()
+  refusing = new AbortController()
   const metrics = new Registry()
   const quiet = () => undefined
   const catalog = {
@@ -53,6 +55,7 @@ beforeEach(async () => {
       logger: { info: quiet, warn: quiet, error: quiet } as unknown as Logger,
       events: gatewayEvents(metrics),
       draining: draining.signal,
+      refusing: refusing.signal,
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       onSocket: quiet,
       passing: new UnderWay(),
@@ -280,8 +283,16 @@ describe.each([
 })
 
 describe('a gateway that drains', () => {
-  test('refuses what is new, says when to come back, and still tells how it is', async () => {
+  test('takes what comes just then, and ends the connection', async () => {
     draining.abort()
+    const response = await ask('GET', '/openapi.json')
+    expect(response.statusCode).toBe(200)
+    expect(response.headers).toMatchObject({ connection: 'close' })
+  })
+
+  test('soon refuses what is new, says when to come back, and still tells how it is', async () => {
+    draining.abort()
+    refusing.abort()
     for (const url of ['/api/chat/sessions', '/openapi.json', '/']) {
       const response = await ask('GET', url)
       expect(response.statusCode).toBe(503)

@@ -61,6 +61,8 @@ const EVENTS = '/api/chat/session/:id/events'
 const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
 
 export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passing'> {
+  /** Aborts when no new request is taken, a little after `draining`. */
+  readonly refusing: AbortSignal
   readonly clients: Clients
   readonly ownMounts: OwnMounts
   readonly approvals?: Approvals | undefined
@@ -78,7 +80,8 @@ export async function buildApp(
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
   bodies = new BodyReader(),
 ): Promise<FastifyInstance> {
-  const { logger, events, operations, onSocket, draining, clients, ownMounts, approvals } = deps
+  const { logger, events, operations, onSocket, draining, refusing } = deps
+  const { clients, ownMounts, approvals } = deps
   const upstream = new SharedUpstream(
     new BusUpstream(deps.bus, (server) => isConfigured(deps.catalog.entries.values(), server)),
   )
@@ -130,8 +133,8 @@ export async function buildApp(
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
     checkOrigin(request.headers)
-    if (draining.aborted && !UNTIL_THE_END.has(request.routeOptions.url ?? '')) {
-      reply.header('connection', 'close')
+    if (draining.aborted) reply.header('connection', 'close')
+    if (refusing.aborted && !UNTIL_THE_END.has(request.routeOptions.url ?? '')) {
       throw new BusError('unavailable', MAINTENANCE)
     }
     reply.headers(originHeaders(request.headers) ?? {})
@@ -139,7 +142,10 @@ export async function buildApp(
     return preflight && reply.code(204).headers(preflight).send()
   })
   refuseUpgrades(app)
-  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+  app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
+    const { method, routeOptions, raw } = request
+    // What comes next on this connection is a successor's.
+    if (draining.aborted) raw.socket.end()
     // Addresses that nobody serves are as many as clients like.
     const route = routeOptions.url === undefined ? 'other' : `${method} ${routeOptions.url}`
     const isError = statusCode >= 400

@@ -22,6 +22,7 @@ export async function openApiDocument(): Promise<object> {
       logger: {} as Logger,
       events: gatewayEvents(metrics),
       draining: AbortSignal.any([]),
+      refusing: AbortSignal.any([]),
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       passing: new UnderWay(),
       clients: {} as Clients,

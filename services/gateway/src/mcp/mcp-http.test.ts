@@ -35,6 +35,9 @@ const catalog: readonly CatalogEntry[] = [
 let passing: UnderWay
 let bodies: BodyReader
 let draining: AbortController
+let refusing: AbortController
+/** What the client answered to questions. */
+let answers: unknown[]
 let answer: (request: PassedRequest) => Promise<Passed> | Passed
 let server: Server
 /** Of clients that keep their connections. */
@@ -44,6 +47,8 @@ beforeEach(async () => {
   passing = new UnderWay()
   bodies = new BodyReader()
   draining = new AbortController()
+  refusing = new AbortController()
+  answers = []
   answer = () => result({ content: [] })
   const endpoint = new McpEndpoint({
     clients: noClients,
@@ -51,7 +56,7 @@ beforeEach(async () => {
     upstream: {
       pass: async (_, passed) => answer(passed),
       resume: () => Promise.reject(new Error('nothing is kept')),
-      answer: () => undefined,
+      answer: (question, said) => void answers.push([question, said]),
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
@@ -62,7 +67,8 @@ beforeEach(async () => {
   const mounts = new Mounts({ entries, onChange: () => nothing })
   const checkOrigin = originGuard(['https://chat.example.com'])
   const deps = { endpoint, mounts, passing, checkOrigin, bodies }
-  const http = new McpHttp({ ...deps, draining: draining.signal })
+  const signals = { draining: draining.signal, refusing: refusing.signal }
+  const http = new McpHttp({ ...deps, ...signals })
   server = createServer((asked, response) => {
     if (!http.take(asked, response)) response.writeHead(418).end('for others')
   })
@@ -296,16 +302,60 @@ test('a client that leaves ends the request, and nobody waits for it', async () 
   expect(signal?.aborted).toBe(true)
 })
 
-test('while the gateway goes down what runs is answered, and nothing new is taken', async () => {
-  const go = Promise.withResolvers<Passed>()
-  answer = () => go.promise
-  const asked = post(call)
-  await eventually(() => passing.count === 1, { what: 'the request' })
-  draining.abort()
-  expect(await post(call)).toMatchObject({
-    status: 503,
-    headers: { connection: 'close', 'retry-after': '1' },
+describe('a gateway that goes down', () => {
+  test('answers what runs and what comes just then, and ends the connections', async () => {
+    const go = Promise.withResolvers<Passed>()
+    answer = () => go.promise
+    const asked = post(call)
+    await eventually(() => passing.count === 1, { what: 'the request' })
+    draining.abort()
+    const late = post(call)
+    await eventually(() => passing.count === 2, { what: 'the late request' })
+    go.resolve(result({ content: [] }))
+    for (const each of [asked, late]) {
+      expect(await each).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    }
   })
-  go.resolve(result({ content: [] }))
-  expect(await asked).toMatchObject({ status: 200, headers: { connection: 'close' } })
+
+  test('ends the connection of a stream with it', async () => {
+    const go = Promise.withResolvers<Passed>()
+    answer = ({ listener }) => {
+      listener?.onNotice('notifications/progress', '{"progress":1}')
+      return go.promise
+    }
+    const params = { ...call.params, _meta: { progressToken: 'p' } }
+    const socket = connect(port, '127.0.0.1')
+    const said = buffer(socket)
+    const body = JSON.stringify({ ...call, params })
+    const headers = Object.entries({ ...usual, 'content-length': body.length })
+    const lines = headers.map((header) => `${header.join(': ')}\r\n`).join('')
+    socket.write(`POST /mcp HTTP/1.1\r\n${lines}\r\n${body}`)
+    await once(socket, 'readable')
+    draining.abort()
+    go.resolve(result({ content: [] }))
+    expect(String(await said)).toMatch(/"result":\{"content":\[\]\}\}\n\n\r\n0\r\n\r\n$/)
+  })
+
+  test('soon refuses what would begin something, in JSON-RPC with when to come again', async () => {
+    draining.abort()
+    refusing.abort()
+    const { status, headers, body } = await post(call)
+    expect(status).toBe(503)
+    expect(headers).toMatchObject({ connection: 'close', 'retry-after': '1' })
+    expect(JSON.parse(String(body))).toMatchObject({
+      id: 1,
+      error: { code: -32_000, data: { reason: 'unavailable', retryable: true } },
+    })
+    expect(await ask('/mcp', { method: 'GET' })).toMatchObject({ status: 503 })
+  })
+
+  test('takes the answers that it waits for until the end', async () => {
+    draining.abort()
+    refusing.abort()
+    const said = { jsonrpc: '2.0', id: 'a.1', result: { action: 'accept' } }
+    expect(await post(said)).toMatchObject({ status: 202 })
+    expect(answers).toEqual([['a.1', said]])
+    const notice = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
+    expect(await post(notice)).toMatchObject({ status: 202 })
+  })
 })

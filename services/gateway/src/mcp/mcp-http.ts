@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { UnderWay } from '@mcp-host/service'
-import { BusError, ownValue } from '@mcp-host/contracts'
+import { ownValue } from '@mcp-host/contracts'
 import type { BodyReader } from '../http/body-reader.ts'
 import { BodyFault } from '../http/body-reader.ts'
 import { isLarge, preferredEncoding } from '../http/compress-answers.ts'
@@ -12,10 +12,11 @@ import { originHeaders, preflightHeaders } from '../http/origin.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { Cancellation } from 'mcp-host/cancellation'
 import type { McpEndpoint, McpExchange, McpReply } from './core/endpoint.ts'
+import { idOf } from './core/classify.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import { failure } from './core/messages.ts'
 import type { Mount } from './core/mount.ts'
-import { RpcCode, RpcFault } from './core/rpc.ts'
+import { isObject, RpcCode, RpcFault } from './core/rpc.ts'
 import type { Mounts } from './mounts.ts'
 
 export interface McpHttpDeps {
@@ -25,8 +26,10 @@ export interface McpHttpDeps {
   readonly bodies: BodyReader
   /** Requests under way, to be waited for. */
   readonly passing: UnderWay
-  /** Aborts when no more is taken. */
+  /** Aborts when connections are to go to another gateway. */
   readonly draining: AbortSignal
+  /** Aborts when no new request is taken, a little later. */
+  readonly refusing: AbortSignal
 }
 
 /**
@@ -48,10 +51,7 @@ export class McpHttp {
     const { mounts, draining, checkOrigin } = this.#deps
     try {
       checkOrigin(headers)
-      if (draining.aborted) {
-        response.setHeader('connection', 'close')
-        throw new BusError('unavailable', MAINTENANCE)
-      }
+      if (draining.aborted) response.setHeader('connection', 'close')
       const preflight = preflightHeaders(method, headers)
       const mount = find(mounts)
       if (preflight !== undefined) send(response, headers, { status: 204, headers: preflight })
@@ -78,23 +78,27 @@ export class McpHttp {
   }
 
   #answer(
-    { method = '', headers }: IncomingMessage,
+    { method = '', headers, socket }: IncomingMessage,
     response: ServerResponse,
     mount: Mount,
     body: Uint8Array,
   ): void {
     // It is gone, and will not say so again.
     if (response.closed) return
-    const { endpoint, passing, draining } = this.#deps
+    const { endpoint, passing, draining, refusing } = this.#deps
+    const refusal = refusing.aborted ? refusalOf(method, body) : undefined
+    if (refusal !== undefined) return send(response, headers, refusal)
     const exchange = new HttpExchange(method, headers, body, draining)
     const passed = passing.begin()
     response.on('close', () => {
       if (!response.writableFinished) exchange.signal.cancel()
+      // What comes next on this connection is a successor's.
+      if (draining.aborted) socket.end()
       passed[Symbol.dispose]()
     })
     void endpoint.handle(exchange, mount).then((reply) => {
       // The connection is not to be used again.
-      if (draining.aborted) response.setHeader('connection', 'close')
+      if (draining.aborted && !response.headersSent) response.setHeader('connection', 'close')
       send(response, headers, reply)
     })
   }
@@ -125,6 +129,7 @@ class HttpExchange implements McpExchange {
 }
 
 const EMPTY = new Uint8Array()
+const text = new TextDecoder()
 const NO_SERVER: McpReply = {
   status: 404,
   headers: { 'content-type': 'application/json' },
@@ -133,6 +138,14 @@ const NO_SERVER: McpReply = {
     new RpcFault(RpcCode.invalidRequest, 'there is no such MCP server or bundle'),
   ),
 }
+
+const GOING_DOWN = {
+  status: 503,
+  headers: { 'content-type': 'application/json', 'retry-after': '1' },
+}
+const DRAINING = new RpcFault(RpcCode.unavailable, MAINTENANCE, {
+  data: { reason: 'unavailable', retryable: true },
+})
 
 type WholeReply = McpReply & { readonly body: Uint8Array }
 type Find = (mounts: Mounts) => Mount | undefined
@@ -152,6 +165,24 @@ function readAddress(url: string): Find | undefined {
     return undefined
   }
   return (mounts) => (kind === 'servers' ? mounts.server(name) : mounts.bundle(name))
+}
+
+/**
+ * The refusal of what a gateway that goes down does not begin any more; `undefined`: answers, notifications and the
+ * end of a session are taken until the end. JSON-RPC, and never 404, which would end the session of a client.
+ */
+function refusalOf(method: string, body: Uint8Array): McpReply | undefined {
+  if (method === 'DELETE') return undefined
+  let message: unknown
+  try {
+    if (method === 'POST') message = JSON.parse(text.decode(body))
+  } catch {
+    // The endpoint says what is wrong with it.
+    return undefined
+  }
+  const id = idOf(message)
+  const isTold = isObject(message) && (message['method'] === undefined || id === null)
+  return isTold ? undefined : { ...GOING_DOWN, body: failure(id, DRAINING) }
 }
 
 function refuse(

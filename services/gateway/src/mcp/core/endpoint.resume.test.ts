@@ -22,6 +22,7 @@ let resumed: [KeptPlace, ResumedRequest][]
 let settled: PromiseWithResolvers<Passed>
 /** Ends the requests of a client. */
 let cancels: Map<string, () => void>
+let closing: AbortController
 let endpoint: McpEndpoint
 let make: (streamMs: number) => McpEndpoint
 beforeEach(() => {
@@ -29,6 +30,7 @@ beforeEach(() => {
   resumed = []
   settled = Promise.withResolvers()
   cancels = new Map()
+  closing = new AbortController()
   const upstream: Upstream = {
     pass(_, request) {
       passed.push(request)
@@ -78,7 +80,7 @@ function exchange(method: string, headers: object, message?: object, isSocket = 
       body: bytes.encode(JSON.stringify(message)),
       ...(isSocket ? { message } : {}),
       signal,
-      closing: signal,
+      closing: closing.signal,
     },
     {
       offer: new Offer([{ server: 's', tools, ...none }], ({ name }) => name),
@@ -265,4 +267,26 @@ test.each([
 test.each([7, 'sieben', 'ä "€"'])('ids of events carry what a request is called: %s', (id) => {
   const last = readEventId(eventIds({ kept, request: id, progressToken: id })?.(12) ?? '')
   expect(last).toEqual({ kept, request: id, progressToken: id, number: 12 })
+})
+
+test('a gateway that goes down sends away a client that can come back, and no other', async () => {
+  const [primed, earlier] = [call(), call(older)]
+  for (const { listener } of passed) listener?.onKept(kept)
+  const next = read(await primed)
+  expect(await next()).toContain('retry: ')
+  closing.abort()
+  expect(await next()).toBeUndefined()
+  // A question has an id, too.
+  passed[1]?.listener?.onAsk('s.1', 'roots/list', '{}', 1)
+  const asked = read(await earlier)
+  expect(await asked()).toContain('roots/list')
+  expect(await asked()).toBeUndefined()
+})
+
+test('a gateway that goes down answers a client that cannot come back', async () => {
+  const reply = call(older)
+  passed[0]?.listener?.onKept(kept)
+  closing.abort()
+  settled.resolve(OK)
+  expect(await reply).toMatchObject({ status: 200 })
 })

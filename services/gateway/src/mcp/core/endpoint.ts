@@ -213,6 +213,7 @@ export class McpEndpoint {
       progressToken: progressToken(params),
       isPrimed: isPrimed(exchange.header),
       limitMs: this.#streamMs,
+      closing: exchange.closing,
       onBegin: (queue) => resolve(streamed(queue)),
     })
     const passed = this.#pass(passage, request, exchange, offer, {
@@ -242,7 +243,7 @@ export class McpEndpoint {
   /** The rest of the stream of a request, to which a client comes back. */
   #resume(
     last: LastEvent,
-    { header }: McpExchange,
+    { header, closing }: McpExchange,
     { offer }: Mount,
     session: ClientSession,
   ): McpReply {
@@ -259,6 +260,7 @@ export class McpEndpoint {
       ...last,
       isPrimed: isPrimed(header),
       limitMs: this.#streamMs,
+      closing,
     })
     const events = stream.events()
     events.put(OPENED)

@@ -9,6 +9,8 @@ export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
   readonly isPrimed: boolean
   /** After so many milliseconds such a client is left to come back; 0: never. */
   readonly limitMs: number
+  /** Aborts when a client that can come back has to: at another gateway. */
+  readonly closing: AbortSignal
   /** Told when there is something to say. */
   readonly onBegin?: (events: EventQueue) => void
 }
@@ -19,6 +21,8 @@ export class RequestStream implements PassListener {
   #queue: EventQueue | undefined
   #ids: ReturnType<typeof eventIds>
   #limit: ReturnType<typeof setTimeout> | undefined
+  /** Whether the client has an id to come back with. */
+  #canComeBack = false
 
   constructor(options: RequestStreamOptions) {
     this.#options = options
@@ -32,17 +36,21 @@ export class RequestStream implements PassListener {
   }
 
   onAsk(ask: string, method: string, said: string, number?: number): void {
-    this.events().put(event(outgoing(method, said, ask), this.#idOf(number)))
+    const id = this.#idOf(number)
+    this.events().put(event(outgoing(method, said, ask), id))
+    if (id !== undefined) this.#identified()
   }
 
   /** From now on the client can come back; `number`: of what it has. */
   onKept(kept: EventSource['kept'], number = 0): void {
+    const { isPrimed, limitMs, closing } = this.#options
+    if (this.#ids === undefined) closing.addEventListener('abort', this.#sendAway)
     this.#ids = eventIds({ ...this.#options, kept })
     const id = this.#idOf(number)
-    const { isPrimed, limitMs } = this.#options
     if (id === undefined || !isPrimed) return
     this.events().put(priming(id))
     if (limitMs > 0) this.#limit = setTimeout(() => this.stop(), limitMs)
+    this.#identified()
   }
 
   /** What the client reads; it begins now if it has not. */
@@ -63,6 +71,7 @@ export class RequestStream implements PassListener {
   /** Ends here, as nothing more comes. `false`: it has not begun, and does not. */
   stop(): boolean {
     clearTimeout(this.#limit)
+    this.#options.closing.removeEventListener('abort', this.#sendAway)
     this.#queue?.end()
     return this.#queue !== undefined
   }
@@ -71,7 +80,19 @@ export class RequestStream implements PassListener {
     const id = this.#idOf(number)
     // Who can come back for what was left out is not to miss it.
     if (id === undefined) this.events().mention(event(message))
-    else this.events().put(event(message, id))
+    else {
+      this.events().put(event(message, id))
+      this.#identified()
+    }
+  }
+
+  #identified(): void {
+    this.#canComeBack = true
+    if (this.#options.closing.aborted) this.stop()
+  }
+
+  readonly #sendAway = (): void => {
+    if (this.#canComeBack) this.stop()
   }
 
   #idOf(number: number | 'end' | undefined): string | undefined {

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { z } from 'zod'
+import type { Health } from './watch-health.ts'
+
+const Answer = z.object({ pid: z.number(), stopping: z.boolean().optional() })
+
+/**
+ * What a process says at `/health`. `undefined`: it does not listen, or another process that shares its port answered.
+ * Rejects without an answer.
+ */
+export async function probeHealth(
+  { url, pid }: { readonly url: string; readonly pid: number },
+  signal: AbortSignal,
+): Promise<Health | undefined> {
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    // Without an agent: a connection that is kept may lead to the process before.
+    get(new URL('/health', url), { agent: false, signal }, resolve).on('error', reject)
+    const answer = Answer.parse(await json(await promise))
+    return answer.pid === pid ? { isStopping: answer.stopping === true } : undefined
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') return undefined
+    throw error
+  }
+}
