@@ -2,6 +2,7 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 
 import type { AskInput } from './config/ask-inputs.ts'
 import type { CircuitBreakerConfig } from './config/mcp-config.ts'
+import { MESSAGE_LIMITS, type MessageLimits } from './connection/message-limits.ts'
 import type { Environment } from './environment.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { MetricsRegistry } from './metrics/host-metrics.ts'
@@ -47,6 +48,8 @@ export interface MCPHostOptions {
   readonly circuitBreaker?: CircuitBreakerConfig
   /** Of prompts and resources; default 5 minutes and 1,000 entries, `false` for none. */
   readonly cache?: CacheOptions | false
+  /** What one server may send; what is more is refused or left out. Default: `docs/limits.md`. */
+  readonly messageLimits?: Partial<MessageLimits>
   /** How the host introduces itself to servers. */
   readonly clientInfo?: Implementation
   /**
@@ -81,8 +84,10 @@ export interface CacheOptions {
   readonly maxEntries?: number
 }
 
-export type SettledOptions = Required<Omit<MCPHostOptions, Unsettled>> &
-  Pick<MCPHostOptions, Exclude<Unsettled, 'cache' | 'guardian'>>
+export type SettledOptions = Required<Omit<MCPHostOptions, Unsettled | 'messageLimits'>> &
+  Pick<MCPHostOptions, Exclude<Unsettled, 'cache' | 'guardian'>> & {
+    readonly messageLimits: MessageLimits
+  }
 
 type Unsettled = 'cache' | 'guardian' | 'clientCapabilities' | 'workspaceFolder' | 'askInput'
 
@@ -108,7 +113,8 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     strict: false,
     watch: false,
     clientInfo: CLIENT_INFO,
-    ...(Object.fromEntries(given) as typeof options),
+    ...(Object.fromEntries(given) as Omit<typeof options, 'messageLimits'>),
+    messageLimits: { ...MESSAGE_LIMITS, ...options.messageLimits },
   }
 }
 

@@ -163,7 +163,7 @@ describe('a started host', () => {
       fields: { component: 'server', server: 'echo', action: 'stderr', stream: 'stderr' },
       message: 'echo is up',
     })
-    expect(lines[1]?.message).toHaveLength(8192)
+    expect(lines[1]?.message).toHaveLength(2001)
   })
 
   test('passes over what a server prints that is not the protocol', async () => {

@@ -48,6 +48,7 @@ export { ServerUnavailableError } from './errors/server-unavailable-error.ts'
 export { TimeoutError } from './errors/timeout-error.ts'
 export { ToolExecutionError } from './errors/tool-execution-error.ts'
 export { type ArgumentIssue, ValidationError } from './errors/validation-error.ts'
+export type { MessageLimits } from './connection/message-limits.ts'
 export type { HostEvent } from './events/host-event.ts'
 export {
   type CompleteParams,

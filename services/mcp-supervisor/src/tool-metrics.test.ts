@@ -74,3 +74,10 @@ test('retries, circuits and chosen instances are counted by server', async () =>
   expect(text).toContain('mcp_host_server_circuit_changes_total{server="files",to="half-open"} 1')
   expect(text).toContain('mcp_host_server_instance_requests_total{server="files",instance="2"} 4')
 })
+
+test('what a server sent too much is counted by its kind', async () => {
+  source.counters('files').leftOut.lines += 3
+  const text = await registry.metrics()
+  expect(text).toContain('mcp_host_server_left_out_total{server="files",what="lines"} 3')
+  expect(text).toContain('mcp_host_server_left_out_total{server="files",what="notices"} 0')
+})

@@ -94,6 +94,17 @@ function exposeServerCounters(registry: Registry, source: MetricsRegistry): void
         for (const [to, count] of Object.entries(changes)) circuits.inc({ server, to }, count)
     },
   })
+  const leftOut: Counter = new Counter({
+    name: 'mcp_host_server_left_out_total',
+    help: 'What MCP servers sent that was too much: notices, requests, messages, lines for the log',
+    labelNames: ['server', 'what'],
+    registers,
+    collect() {
+      leftOut.reset()
+      for (const [server, { leftOut: counts }] of servers())
+        for (const [what, count] of Object.entries(counts)) leftOut.inc({ server, what }, count)
+    },
+  })
   const instances: Counter = new Counter({
     name: 'mcp_host_server_instance_requests_total',
     help: 'Requests by the instance that was chosen, in the order of the configuration',

@@ -96,9 +96,11 @@ export class Connection {
       meta,
       onListenerError: onError,
       send: (message, sendOptions) => transport.send(message, sendOptions),
-      cancelsByStream: () => isModern() && transport.hasPerRequestStream === true,
+      hasStreams: transport.hasPerRequestStream === true,
+      cancelsByStream: isModern,
     })
-    const tap = new (endpoint.isPipe ? PipeTap : Tap)(transport, (message) => rpc.receive(message))
+    const { intake } = endpoint
+    const tap = new (endpoint.isPipe ? PipeTap : Tap)(transport, { intake, rpc })
     const listeners: Pick<Client, 'onclose' | 'onerror'> = {
       onclose: () => {
         rpc.close(endpoint.closeReason ?? 'closed the connection')

@@ -325,7 +325,7 @@ describe('the time of a request', () => {
 })
 
 test('a request that has a stream of its own is cancelled by the end of that', async () => {
-  const rpc = create({ cancelsByStream: () => true })
+  const rpc = create({ hasStreams: true, cancelsByStream: () => true })
   const abort = new AbortController()
   const request = settled(rpc.request('a', {}, { timeoutMs: 1000, signal: abort.signal }))
   const late = settled(rpc.request('b', {}, { timeoutMs: 1000 }))

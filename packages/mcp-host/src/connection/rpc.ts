@@ -86,7 +86,9 @@ export interface RpcOptions {
   readonly meta: () => Readonly<Record<string, unknown>> | undefined
   /** Told what an `onProgress` throws. */
   readonly onListenerError: (error: Error) => void
-  /** Whether the end of a request's own stream is its cancellation, instead of a notification. */
+  /** Whether the answer to each request has a stream of its own, which ends with the request. */
+  readonly hasStreams?: boolean
+  /** Whether the end of that stream is the cancellation, instead of a notification. */
   readonly cancelsByStream: () => boolean
 }
 
@@ -108,6 +110,7 @@ export class Rpc {
     this.#ofPending = {
       pending: this.#pending,
       send: options.send,
+      cancelsByStream: options.cancelsByStream,
       isHeld: () => this.#holds > 0,
       tell: (onProgress, progress) => this.#tell(onProgress, progress),
     }
@@ -146,7 +149,7 @@ export class Rpc {
     if (this.#closeReason !== undefined) return Promise.reject(new RpcClosed(this.#closeReason))
     // Asked for also when nobody listens: progress is a sign of life that extends the limit.
     const wantsProgress = onProgress !== undefined || maxTimeoutMs > timeoutMs
-    const perRequest = this.#options.cancelsByStream() ? new AbortController() : undefined
+    const perRequest = this.#options.hasStreams === true ? new AbortController() : undefined
     const pending = new Pending(this.#ofPending, options, perRequest)
     const { id } = pending
     const message = {
@@ -168,6 +171,13 @@ export class Rpc {
       notSent(cause)
     }
     return pending.answered.promise
+  }
+
+  /** Whether it is the answer to one of our requests. */
+  awaits(message: JSONRPCMessage): boolean {
+    if ('method' in message) return false
+    const { id } = message
+    return typeof id === 'number' && this.#pending.get(id - FIRST_ID) !== undefined
   }
 
   /** Takes a message that belongs to one of our requests; `false`: it is not ours. */
@@ -289,7 +299,9 @@ class Pending {
   }
 
   #cancel(reason: string): void {
-    if (this.#perRequest !== undefined) return this.#perRequest.abort()
+    // What is still to come of the answer is of no use and must not be read.
+    this.#perRequest?.abort()
+    if (this.#perRequest !== undefined && this.#rpc.cancelsByStream()) return
     const cancelled = { requestId: this.id, reason }
     this.#rpc
       .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled })
@@ -302,6 +314,7 @@ class Pending {
 interface PendingRpc {
   readonly pending: SlotMap<Pending>
   readonly send: Send
+  readonly cancelsByStream: () => boolean
   /** Whether silence counts against no request. */
   isHeld(): boolean
   tell(onProgress: (progress: Progress) => unknown, progress: Progress): void

@@ -5,11 +5,19 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client'
 
+import { FloodGate } from './flood-gate.ts'
+import type { Intake } from './intake.ts'
+import type { Rpc } from './rpc.ts'
 import { tidyMessage, withObjectResult } from './tidy-message.ts'
 
+export interface TapDeps {
+  readonly intake: Intake
+  readonly rpc: Pick<Rpc, 'awaits' | 'receive'>
+}
+
 /**
- * A transport for the SDK's client that lets somebody else take messages out first. Careless answers are tidied;
- * everything else passes through unchanged.
+ * A transport for the SDK's client that first hands answers to our own requests to `Rpc`. Careless answers are tidied, what a
+ * server sends by itself passes a `FloodGate`; everything else passes through unchanged.
  */
 export class Tap implements Transport {
   onclose?: () => void
@@ -18,16 +26,26 @@ export class Tap implements Transport {
 
   readonly #inner: Transport
 
-  /** `take` answers whether the message was its own. */
-  constructor(inner: Transport, take: (message: JSONRPCMessage) => boolean) {
+  constructor(inner: Transport, { intake, rpc }: TapDeps) {
     this.#inner = inner
+    const gate = new FloodGate({
+      intake,
+      deliver: (message) => {
+        if (!rpc.receive(message)) this.onmessage?.(withObjectResult(message))
+      },
+      send: (message) => inner.send(message),
+    })
     const listeners: Pick<Transport, 'onmessage' | 'onerror' | 'onclose'> = {
-      onmessage: (received, extra) => {
+      onmessage: (received) => {
         const message = tidyMessage(received)
-        if (!take(message)) this.onmessage?.(withObjectResult(message), extra)
+        if (rpc.awaits(message)) rpc.receive(message)
+        else gate.receive(message)
       },
       onerror: (error) => this.onerror?.(error),
-      onclose: () => this.onclose?.(),
+      onclose: () => {
+        gate[Symbol.dispose]()
+        this.onclose?.()
+      },
     }
     Object.assign(inner, listeners)
   }

@@ -51,3 +51,21 @@ test('requests one after another do not make runs one after another', async () =
   expect(count).toBeGreaterThan(3)
   expect(count).toBeLessThan(8)
 })
+
+test('the gap doubles while runs are asked for all the time, and is as before after a rest', async () => {
+  vi.useFakeTimers()
+  const startedAt: number[] = []
+  const run = coalesce(async () => void startedAt.push(Date.now()), { gapMs: 100, maxGapMs: 400 })
+  const begin = Date.now()
+  const asking = setInterval(() => void run(), 10)
+  await vi.advanceTimersByTimeAsync(1_500)
+  clearInterval(asking)
+  expect(startedAt.map((at) => Math.round((at - begin) / 100))).toEqual([0, 1, 3, 7, 11])
+  await vi.advanceTimersByTimeAsync(2_000)
+  startedAt.length = 0
+  void run()
+  void run()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(startedAt).toHaveLength(2)
+  vi.useRealTimers()
+})

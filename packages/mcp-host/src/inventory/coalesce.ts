@@ -1,6 +1,8 @@
 export interface CoalesceOptions {
   /** From the end of a run to the next, in milliseconds; the first never waits. */
   readonly gapMs: number
+  /** The gap doubles up to this for as long as each run is asked for before the gap is over; default: it stays. */
+  readonly maxGapMs?: number
 }
 
 /**
@@ -10,17 +12,19 @@ export interface CoalesceOptions {
  */
 export function coalesce(
   run: () => Promise<void>,
-  { gapMs }: CoalesceOptions,
+  { gapMs, maxGapMs = gapMs }: CoalesceOptions,
 ): () => Promise<void> {
+  let nextGapMs = gapMs
   let blocked: Promise<void> | undefined
   let waiting: Promise<void> | undefined
   const start = (): Promise<void> => {
     waiting = undefined
     const result = run()
     // A failed run tells those who asked for it; it is no reason not to try again.
-    const free = result.catch(() => undefined).then(() => pause(gapMs))
+    const free = result.catch(() => undefined).then(() => pause(nextGapMs))
     blocked = free
     void free.then(() => {
+      nextGapMs = waiting === undefined ? gapMs : Math.min(nextGapMs * 2, maxGapMs)
       if (blocked === free) blocked = undefined
     })
     return result

@@ -9,6 +9,7 @@ import {
 } from '../../test/fixtures/memory-endpoint.ts'
 import type { ToolFilter } from '../config/mcp-config.ts'
 import { Connection } from '../connection/connection.ts'
+import { MESSAGE_LIMITS } from '../connection/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { Inventory } from './inventory.ts'
 
@@ -37,7 +38,11 @@ async function create(
   const changes: string[] = []
   const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) }
   const onChange = (list: string): void => void changes.push(list)
-  const inventory = new Inventory(connection, { logger, onChange }, { filter, timeoutMs: 1000 })
+  const inventory = new Inventory(
+    connection,
+    { logger, onChange },
+    { filter, timeoutMs: 1000, limits: MESSAGE_LIMITS },
+  )
   return { inventory, endpoint, warned, changes }
 }
 

@@ -1,8 +1,10 @@
 import type { Connection } from '../connection/connection.ts'
+import type { MessageLimits } from '../connection/message-limits.ts'
 import type { ToolFilter } from '../config/mcp-config.ts'
 import type { Logger } from '../logger.ts'
 import { type ParameterHeader, parameterHeaders } from '../requests/parameter-headers.ts'
 import { coalesce } from './coalesce.ts'
+import { ListBudget } from './list-budget.ts'
 import { listAll, type ListAllOptions, type Listing } from './list-all.ts'
 import type { ListCaching } from './list-caching.ts'
 import { Prompt, Resource, ResourceTemplate, withName } from './listed.ts'
@@ -13,8 +15,8 @@ import { mustBeTask, Tool, withObjectSchemas } from './tool.ts'
 export const LIST_NAMES = ['tools', 'prompts', 'resources'] as const
 export type ListName = (typeof LIST_NAMES)[number]
 
-/** A server that says at every moment that a list has changed is asked this often, and no more. */
-const RELIST_GAP_MS = 200
+/** The pause before a changed list is read again. It doubles while a server goes on saying that it has changed. */
+const RELIST_GAP = { gapMs: 200, maxGapMs: 5_000 }
 
 /** How long a server may think about a list that it has not announced; most say at once that they have none. */
 const UNANNOUNCED_LIMIT_MS = 1000
@@ -29,9 +31,10 @@ export interface InventoryOptions {
   readonly filter: ToolFilter
   /** How long one page may take, in milliseconds. */
   readonly timeoutMs: number
+  readonly limits: Pick<MessageLimits, 'listBytes' | 'listItems'>
 }
 
-interface ListRequest<Item> extends Omit<ListAllOptions<Item>, 'signal' | 'timeoutMs'> {
+interface ListRequest<Item> extends Omit<ListAllOptions<Item>, 'signal' | 'timeoutMs' | 'budget'> {
   /** The capability that announces it. */
   readonly list: ListName
   readonly field: ListName | 'resourceTemplates'
@@ -42,6 +45,7 @@ export class Inventory {
   readonly #connection: Connection
   readonly #deps: InventoryDeps
   readonly #options: InventoryOptions
+  readonly #budget: ListBudget
   readonly #closed = new AbortController()
   readonly #refresh: Readonly<Record<ListName, () => Promise<void>>>
   tools: ReadonlyMap<string, Tool> = new Map()
@@ -63,10 +67,11 @@ export class Inventory {
     this.#connection = connection
     this.#deps = deps
     this.#options = options
+    this.#budget = new ListBudget(options.limits)
     this.#refresh = {
-      tools: coalesce(() => this.#listTools(), { gapMs: RELIST_GAP_MS }),
-      prompts: coalesce(() => this.#listPrompts(), { gapMs: RELIST_GAP_MS }),
-      resources: coalesce(() => this.#listResources(), { gapMs: RELIST_GAP_MS }),
+      tools: coalesce(() => this.#listTools(), RELIST_GAP),
+      prompts: coalesce(() => this.#listPrompts(), RELIST_GAP),
+      resources: coalesce(() => this.#listResources(), RELIST_GAP),
     }
   }
 
@@ -212,6 +217,7 @@ export class Inventory {
     try {
       const listing = await listAll(this.#connection, this.#deps.logger, {
         ...options,
+        budget: this.#budget,
         signal,
         timeoutMs: isKnown ? timeoutMs : Math.min(timeoutMs, UNANNOUNCED_LIMIT_MS),
       })

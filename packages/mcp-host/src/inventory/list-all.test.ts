@@ -3,7 +3,9 @@ import * as z from 'zod'
 
 import { LEGACY, MemoryEndpoint, SILENCE } from '../../test/fixtures/memory-endpoint.ts'
 import { Connection } from '../connection/connection.ts'
+import { MESSAGE_LIMITS } from '../connection/message-limits.ts'
 import { silentLogger } from '../logger.ts'
+import { ListBudget } from './list-budget.ts'
 import { listAll, type ListAllOptions, type Listing } from './list-all.ts'
 
 const Item = z.looseObject({ name: z.string() })
@@ -31,6 +33,7 @@ async function listing(
     field: 'items',
     schema: Item,
     keyOf: ({ name }) => name,
+    budget: new ListBudget(MESSAGE_LIMITS),
     signal: new AbortController().signal,
     timeoutMs: 1000,
     ...options,
@@ -147,5 +150,60 @@ describe('a list', () => {
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(list(() => SILENCE, { signal })).rejects.toThrow('enough')
     await expect(list(() => SILENCE, { timeoutMs: 20 })).rejects.toThrow('no answer within 20 ms')
+  })
+})
+
+describe('a list that is too much', () => {
+  const page = (cursor: unknown): object => ({
+    items: [{ name: `first ${String(cursor)}` }, { name: `second ${String(cursor)}` }],
+    nextCursor: `${String(cursor)}x`,
+  })
+
+  test.each([
+    [{ listItems: 5, listBytes: 1e6 }, 5, 'it has more than 5 items'],
+    [{ listItems: 1e6, listBytes: 100 }, 3, 'the lists have more than 100 bytes together'],
+  ])('ends at its limit: %j', async (limits, count, reason) => {
+    const warned: object[] = []
+    const names = await list(page, { budget: new ListBudget(limits) }, warned)
+    expect(names).toHaveLength(count)
+    expect(warned).toEqual([{ list: 'items', reason }])
+  })
+
+  test('has what the other lists of the server leave of the limit, and it is counted anew each time', async () => {
+    const budget = new ListBudget({ listItems: 1e6, listBytes: 1_000 })
+    budget.begin('others')
+    budget.add('others', 900)
+    const last = (): object => ({
+      items: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => ({ name })),
+    })
+    expect(await list(last, { budget })).toHaveLength(5)
+    budget.begin('others')
+    expect(await list(last, { budget })).toHaveLength(7)
+    expect(await list(last, { budget })).toHaveLength(7)
+  })
+
+  test('ends at a cursor that is too long', async () => {
+    const warned: object[] = []
+    await list(() => ({ items: [], nextCursor: 'x'.repeat(65_537) }), {}, warned)
+    expect(warned).toEqual([{ list: 'items', reason: 'its next cursor is too long' }])
+  })
+
+  test('is warned about item by item only in its beginning', async () => {
+    const warned: object[] = []
+    await list(() => ({ items: Array.from({ length: 100 }, () => 1) }), {}, warned)
+    expect(warned).toHaveLength(21)
+    expect(warned.at(-1)).toEqual({ list: 'items', more: 80 })
+  })
+
+  test('lets others have their turn while its items are read', async () => {
+    let turns = 0
+    const tick = (): void => {
+      turns += 1
+      next = setImmediate(tick)
+    }
+    let next = setImmediate(tick)
+    await list(() => ({ items: Array.from({ length: 2_000 }, (_, at) => ({ name: `${at}` })) }))
+    clearImmediate(next)
+    expect(turns).toBeGreaterThanOrEqual(10)
   })
 })

@@ -1,14 +1,23 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 import * as z from 'zod'
 
 import type { Connection } from '../connection/connection.ts'
 import { RpcError } from '../connection/rpc.ts'
 import type { Logger } from '../logger.ts'
-import { type ListCaching, strictest } from './list-caching.ts'
 import { nameFault, shownName } from './item-name.ts'
+import { cachingOf, type ListCaching, strictest } from './list-caching.ts'
+import { type ListBudget, weigh } from './list-budget.ts'
 import { readItem } from './read-item.ts'
 
 /** A list that goes on longer than this does not end. */
 const MAX_PAGES = 1000
+/** All of them are kept while a list is read. */
+const MAX_CURSOR_LENGTH = 64 * 1024
+/** Items that are read before others have their turn. */
+const SLICE_ITEMS = 200
+/** Items that are left out are warned about one by one, but no more than this of one list. */
+const MAX_WARNINGS = 20
 const METHOD_NOT_FOUND = -32_601
 
 const Page = z.looseObject({})
@@ -24,6 +33,8 @@ export interface ListAllOptions<Item> {
   readonly keyOf: (item: Item) => string
   /** Why an item must be left out; undefined when it may stay. */
   readonly refuse?: (item: Item) => string | undefined
+  /** Shared by the lists of one server. */
+  readonly budget: ListBudget
   readonly signal: AbortSignal
   readonly timeoutMs: number
 }
@@ -36,33 +47,43 @@ export interface Listing<Item> {
 /**
  * All items of one of a server's lists, over all pages. A description that is not one, or has a
  * name already taken, is left out with a warning: it must not cost the server its other items.
- * Pages that do not end, or lead back, end the list with a warning.
+ * Pages that do not end, lead back or are too much for the budget end the list with a warning.
  */
 export async function listAll<Item>(
   connection: Connection,
   logger: Logger,
   options: ListAllOptions<Item>,
 ): Promise<Listing<Item>> {
-  const { method, field, signal, timeoutMs } = options
+  const { method, field, signal, timeoutMs, budget } = options
   const listedAt = Date.now()
   const items = new Map<string, Item>()
-  const pages: object[] = []
+  const warnings = new Warnings(logger, field)
+  let caching: ListCaching | undefined
   const cursors = new Set<unknown>()
+  budget.begin(field)
   for (let cursor: unknown; ;) {
     const params = cursor === undefined ? {} : { cursor }
     const answer = await connection.request(method, params, { signal, timeoutMs }).catch(asEmpty)
     const page = Page.parse(answer)
-    pages.push(page)
-    const listed = page[field]
-    for (const [index, raw] of (Array.isArray(listed) ? listed : []).entries()) {
-      addItem(items, raw, index, { logger, ...options })
+    const told = cachingOf(page, listedAt)
+    caching = caching === undefined ? told : strictest(caching, told)
+    const listed: readonly unknown[] = Array.isArray(page[field]) ? page[field] : []
+    let excess: string | undefined
+    for (let index = 0; excess === undefined && index < listed.length; index += 1) {
+      const raw = listed[index]
+      excess = budget.add(field, weigh(raw))
+      if (excess === undefined) addItem(items, raw, index, { warnings, ...options })
+      if (index % SLICE_ITEMS === SLICE_ITEMS - 1) await nextTurn()
     }
     cursor = page['nextCursor']
     // Some servers say so that there is no other page.
     const isLast = cursor === undefined || cursor === null || cursor === ''
-    const fault = isLast ? undefined : cursorFault(cursor, cursors)
+    const fault = excess ?? (isLast ? undefined : cursorFault(cursor, cursors))
     if (fault !== undefined) logger.warn({ list: field, reason: fault }, `the list ends: ${fault}`)
-    if (isLast || fault !== undefined) return { items, caching: strictest(pages, listedAt) }
+    if (isLast || fault !== undefined) {
+      warnings.end()
+      return { items, caching }
+    }
     cursors.add(cursor)
   }
 }
@@ -70,6 +91,7 @@ export async function listAll<Item>(
 /** Why there is no use in asking for the page of a cursor. */
 function cursorFault(cursor: unknown, before: ReadonlySet<unknown>): string | undefined {
   if (typeof cursor !== 'string') return 'its next cursor is not a string'
+  if (cursor.length > MAX_CURSOR_LENGTH) return 'its next cursor is too long'
   if (before.has(cursor)) return 'its next cursor was there before'
   return before.size < MAX_PAGES - 1 ? undefined : `it has more than ${MAX_PAGES} pages`
 }
@@ -78,15 +100,15 @@ function addItem<Item>(
   items: Map<string, Item>,
   raw: unknown,
   index: number,
-  { logger, ...options }: ListAllOptions<Item> & { readonly logger: Logger },
+  { warnings, ...options }: ListAllOptions<Item> & { readonly warnings: Warnings },
 ): void {
-  const { field: list, schema, prepare, keyOf, refuse } = options
+  const { schema, prepare, keyOf, refuse } = options
   const read = readItem(schema, isObject(raw) ? (prepare?.(raw) ?? raw) : raw)
   if (read.kind === 'unreadable') {
     const name = nameOf(raw)
     const item = name === undefined ? `#${index + 1}` : shownName(name)
     const { faults } = read
-    logger.warn({ list, item, faults }, `left out: the description of "${item}" is faulty`)
+    warnings.add({ item, faults }, `left out: the description of "${item}" is faulty`)
     return
   }
   const { item, dropped } = read
@@ -95,14 +117,37 @@ function addItem<Item>(
   const reason =
     nameFault(key) ?? (items.has(key) ? 'its name is taken' : undefined) ?? refuse?.(item)
   if (reason !== undefined) {
-    logger.warn({ list, item: shown, reason }, `left out "${shown}": ${reason}`)
+    warnings.add({ item: shown, reason }, `left out "${shown}": ${reason}`)
     return
   }
   if (dropped.length > 0) {
     const message = `the description of "${shown}" is faulty: parts of it are left out`
-    logger.warn({ list, item: shown, dropped }, message)
+    warnings.add({ item: shown, dropped }, message)
   }
   items.set(key, item)
+}
+
+/** What is said about the items of one list. */
+class Warnings {
+  readonly #logger: Logger
+  readonly #list: string
+  #count = 0
+
+  constructor(logger: Logger, list: string) {
+    this.#logger = logger
+    this.#list = list
+  }
+
+  add(about: object, message: string): void {
+    this.#count += 1
+    if (this.#count <= MAX_WARNINGS) this.#logger.warn({ list: this.#list, ...about }, message)
+  }
+
+  end(): void {
+    const more = this.#count - MAX_WARNINGS
+    if (more <= 0) return
+    this.#logger.warn({ list: this.#list, more }, `… ${more} more items of the list are faulty`)
+  }
 }
 
 /** By which a person finds a description that is not one. */

@@ -9,13 +9,19 @@ export interface ListCaching {
 }
 
 /** Of the page that is good for the shortest time, and for the fewest. */
-export function strictest(pages: readonly object[], listedAt: number): ListCaching {
-  const isPublic = pages.every((page) => 'cacheScope' in page && page.cacheScope === 'public')
+export function strictest(one: ListCaching, other: ListCaching): ListCaching {
+  const isPublic = one.cacheScope === 'public' && other.cacheScope === 'public'
   return {
-    ttlMs: Math.min(...pages.map(ttlOf)),
+    ttlMs: Math.min(one.ttlMs, other.ttlMs),
     cacheScope: isPublic ? 'public' : 'private',
-    listedAt,
+    listedAt: one.listedAt,
   }
+}
+
+/** What one page says. */
+export function cachingOf(page: object, listedAt: number): ListCaching {
+  const isPublic = 'cacheScope' in page && page.cacheScope === 'public'
+  return { ttlMs: ttlOf(page), cacheScope: isPublic ? 'public' : 'private', listedAt }
 }
 
 function ttlOf(page: object): number {

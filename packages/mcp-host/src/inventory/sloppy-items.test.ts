@@ -10,6 +10,7 @@ import type * as z from 'zod'
 
 import { LEGACY, MemoryEndpoint, MODERN } from '../../test/fixtures/memory-endpoint.ts'
 import { Connection } from '../connection/connection.ts'
+import { MESSAGE_LIMITS } from '../connection/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { Inventory } from './inventory.ts'
 
@@ -63,7 +64,7 @@ async function listed(
   const inventory = new Inventory(
     connection,
     { logger, onChange: () => undefined },
-    { filter: {}, timeoutMs: 1000 },
+    { filter: {}, timeoutMs: 1000, limits: MESSAGE_LIMITS },
   )
   await inventory.load(new AbortController().signal)
   const items = [...inventory[list].values()]

@@ -1,8 +1,21 @@
 import type { CircuitState } from '../policies/circuit-breaker.ts'
 import { CallMeter, type CallMetrics } from './call-meter.ts'
 
+/** What one server sent that was too much; see `docs/limits.md`. */
+export interface LeftOut {
+  /** Notifications. */
+  notices: number
+  /** Requests that it made, and answers to nothing. */
+  requests: number
+  /** Messages that were too large or had too many values. */
+  messages: number
+  /** Lines for the log. */
+  lines: number
+}
+
 /** What happened around the calls of one server. */
 export interface ServerCounters {
+  readonly leftOut: LeftOut
   /** Requests that were sent once more. */
   retries: number
   /** How often a circuit breaker, of the server or of a tool, changed to each state. */
@@ -74,7 +87,8 @@ export class MetricsRegistry {
     const known = this.#servers.get(server)
     if (known !== undefined) return known
     const circuits = { closed: 0, open: 0, 'half-open': 0 }
-    const counters = { retries: 0, circuits, instances: [] }
+    const leftOut = { notices: 0, requests: 0, messages: 0, lines: 0 }
+    const counters = { leftOut, retries: 0, circuits, instances: [] }
     const entry: Entry = { calls: new CallMeter(), tools: new Map(), counters }
     this.#servers.set(server, entry)
     return entry

@@ -1,17 +1,20 @@
 import * as z from 'zod'
 
+import type { MessageLimits } from '../connection/message-limits.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { type ArgumentIssue, ValidationError } from '../errors/validation-error.ts'
 import type { Tool } from '../inventory/tool.ts'
 import type { Logger } from '../logger.ts'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
+import { checkBlocks } from './check-blocks.ts'
 import type { LiveServer } from './live-server.ts'
 
 export interface CallCheckDeps {
   readonly server: string
   readonly logger: Logger
   readonly metrics: MetricsRegistry
+  readonly limits: Pick<MessageLimits, 'contentBlocks'>
   /** Told of calls that were refused because they may be an attack. */
   readonly onRefused: (tool: string, reason: string) => void
 }
@@ -67,9 +70,10 @@ export class CallCheck {
     throw new ValidationError(`${name}: ${words}`, verdict.issues, context)
   }
 
-  /** Throws `ProtocolError` when it is no result, or breaks its schema where that is applied strictly. */
+  /** Throws `ProtocolError` when it is no result, is too much, or breaks its schema where that is applied strictly. */
   result({ validator }: LiveServer, tool: Tool, received: unknown, context: ErrorContext): void {
     const name = `${this.#deps.server}.${tool.name}`
+    checkBlocks(name, received, this.#deps.limits, context)
     const parsed = CallResult.safeParse(received)
     if (!parsed.success) {
       throw new ProtocolError(`${name} answered with a malformed result`, undefined, context)

@@ -49,6 +49,8 @@ export function createSingle(
       guardian,
       logger,
       env: options.env,
+      limits: options.messageLimits,
+      onLeftOut: (what) => void (metrics.counters(name).leftOut[what] += 1),
       inbox: {
         callback,
         answered,
@@ -90,6 +92,7 @@ export function createSingle(
   const client = new ServerClient(
     {
       server,
+      limits: options.messageLimits,
       logger: requestLogger,
       metrics,
       onRefused: (tool, reason) => {

@@ -90,7 +90,7 @@ export class LiveServer implements Live {
       onListed(list)
     }
     const { connection } = connected
-    const lists = { filter: config.tools ?? {}, timeoutMs: listTimeoutMs }
+    const lists = { filter: config.tools ?? {}, timeoutMs: listTimeoutMs, limits: deps.limits }
     const listLogger = bindLogger(logger, { action: 'list' })
     const inventory = new Inventory(connection, { logger: listLogger, onChange }, lists)
     live = new LiveServer(connected, inventory, inbox, mode)

@@ -9,6 +9,7 @@ import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
 import type { CircuitBreakerConfig } from '../config/mcp-config.ts'
+import type { MessageLimits } from '../connection/message-limits.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ToolExecutionError } from '../errors/tool-execution-error.ts'
 import { ValidationError } from '../errors/validation-error.ts'
@@ -22,6 +23,7 @@ import { headersFor } from '../requests/parameter-headers.ts'
 import { RequestPath, type RequestPathDeps } from '../requests/request-path.ts'
 import { toRequestError } from '../requests/to-request-error.ts'
 import { CallCheck } from './call-check.ts'
+import { checkBlocks } from './check-blocks.ts'
 import type { LiveServer } from './live-server.ts'
 import type { Server } from './server.ts'
 
@@ -29,6 +31,7 @@ export interface ServerClientDeps {
   readonly server: Server
   readonly logger: Logger
   readonly metrics: MetricsRegistry
+  readonly limits: Pick<MessageLimits, 'contentBlocks'>
   /** Told of calls that were refused because they may be an attack. */
   readonly onRefused: (tool: string, reason: string) => void
   readonly onDone?: RequestPathDeps['onDone']
@@ -273,8 +276,9 @@ export class ServerClient {
       // No tool has a name with a slash.
       meter: metrics.meter(server.name, method),
       check: (received: unknown) => {
-        if (schema.safeParse(received).success) return
         const context = { server: server.name, requestId: options.requestId }
+        checkBlocks(`${server.name}.${subject}`, received, this.#deps.limits, context)
+        if (schema.safeParse(received).success) return
         const message = `${server.name}.${subject} answered with a malformed result`
         throw new ProtocolError(message, undefined, context)
       },

@@ -9,6 +9,7 @@ import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ServerStartupError } from '../errors/server-startup-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { LIST_NAMES } from '../inventory/inventory.ts'
+import { LineQuota, withQuota } from '../line-quota.ts'
 import { bindLogger, type Logger } from '../logger.ts'
 import { backoffMs } from '../policies/backoff.ts'
 import { HealthScore } from '../policies/health-score.ts'
@@ -73,6 +74,8 @@ export class Server {
   readonly #options: ServerOptions
   readonly #restartPolicy: RestartPolicy
   readonly #output: ProcessOutput
+  /** For what the server causes by what it sends. */
+  readonly #receivedLogger: Logger
   readonly #mask: Mask
   /** Outcomes of recent requests, reported by the request path. */
   readonly health = new HealthScore()
@@ -112,7 +115,15 @@ export class Server {
     this.#logger = bindLogger(deps.logger, { component: 'server', server: name })
     const isRemote = config.type !== 'stdio'
     this.#mask = maskSecrets(isRemote ? config.headers : config.env)
-    this.#output = new ProcessOutput({ logger: this.#logger, mask: this.#mask })
+    const quota = new LineQuota({
+      onLine: () => deps.onLeftOut('lines'),
+      onLeftOut: (lines) => {
+        const message = `… ${lines} lines of its output are left out`
+        this.#logger.warn({ action: 'output', lines }, message)
+      },
+    })
+    this.#output = new ProcessOutput({ logger: this.#logger, mask: this.#mask, quota })
+    this.#receivedLogger = withQuota(this.#logger, quota)
     this.#restartPolicy = new RestartPolicy(
       config.restart ?? { policy: isRemote ? 'on-failure' : 'no' },
     )
@@ -294,7 +305,7 @@ export class Server {
       const live = await LiveServer.open(
         {
           ...this.#deps,
-          logger: this.#logger,
+          logger: this.#receivedLogger,
           output: this.#output,
           onListed: (list) => {
             // The first lists are told by the state that follows them.

@@ -2,8 +2,11 @@ import type { Transport } from '@modelcontextprotocol/client'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
 import type { Logger } from '../logger.ts'
+import type { Intake } from '../connection/intake.ts'
+import type { MessageLimits } from '../connection/message-limits.ts'
 import type { Environment } from '../environment.ts'
 import { childEnvironment } from '../process/child-environment.ts'
+import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { Guardian } from '../process/guardian.ts'
 import type { ProcessOutput } from './process-output.ts'
 import { openRemote } from './remote.ts'
@@ -12,6 +15,8 @@ import { StdioTransport } from './stdio.ts'
 /** The way to one server: a process of ours or an address. It is used for one connection. */
 export interface Endpoint {
   readonly transport: Transport
+  /** Counts what comes from the server, and says what of it is too much. */
+  readonly intake: Intake
   /** Whether messages go through the standard streams of a process. */
   readonly isPipe: boolean
   /** Of the server's process, from its start on. */
@@ -30,6 +35,9 @@ export interface EndpointDeps {
   readonly env: Environment
   /** Gets what a process writes beside the protocol. */
   readonly output: ProcessOutput
+  readonly limits: MessageLimits
+  /** Told of each thing that was too much. */
+  readonly onLeftOut: (what: keyof LeftOut) => void
 }
 
 export interface EndpointOptions {
@@ -39,15 +47,12 @@ export interface EndpointOptions {
 
 /** Nothing is started or opened before the transport's `start`. */
 export function createEndpoint(
-  { guardian, logger, env, output }: EndpointDeps,
+  deps: EndpointDeps,
   config: ServerConfig,
   { graceMs }: EndpointOptions,
 ): Endpoint {
-  if (config.type !== 'stdio') return openRemote(config)
+  if (config.type !== 'stdio') return openRemote(deps, config)
   const { command, args, cwd, limits } = config
-  const program = { command, args, cwd, env: childEnvironment(env, config.env) }
-  return new StdioTransport(
-    { guardian, logger, output },
-    { program, graceMs, ...(limits === undefined ? {} : { limits }) },
-  )
+  const program = { command, args, cwd, env: childEnvironment(deps.env, config.env) }
+  return new StdioTransport(deps, { program, graceMs, ...(limits === undefined ? {} : { limits }) })
 }

@@ -9,7 +9,11 @@ const log = (fields: object, message: string): void =>
 const logger = { debug: log, info: log, warn: log, error: log }
 
 function open(): ProcessOutput {
-  return new ProcessOutput({ logger, mask: maskSecrets({ API_KEY: 'sk-1234' }) })
+  return new ProcessOutput({
+    logger,
+    mask: maskSecrets({ API_KEY: 'sk-1234' }),
+    quota: { take: () => true },
+  })
 }
 
 describe('the last output of a process', () => {

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
+import type { LineQuota } from '../line-quota.ts'
 import type { Logger } from '../logger.ts'
 import type { Mask } from '../process/mask-secrets.ts'
 
@@ -7,6 +8,8 @@ const MAX_LINES = 20
 const MAX_CHARACTERS = 2000
 const MAX_LINE_CHARACTERS = 300
 const MAX_LOGGED_STDOUT = 200
+/** Of a line on stderr, in UTF-16 units. */
+const MAX_LOGGED_STDERR = 2000
 
 /** Says where in a program it happened, and nothing of why: frames of a stack, markers, blank lines. */
 const NOISE = /^(\s+at .*|\s*[\^~]*)$/
@@ -14,11 +17,13 @@ const NOISE = /^(\s+at .*|\s*[\^~]*)$/
 export interface ProcessOutputDeps {
   readonly logger: Logger
   readonly mask: Mask
+  /** How much of it goes to the log. */
+  readonly quota: Pick<LineQuota, 'take'>
 }
 
 /**
- * What the process of one server writes outside of the protocol: all of it goes to the log, and the last lines
- * are kept to explain a failure. Kept lines have no secrets of the server, no folders and no control characters.
+ * What the process of one server writes outside of the protocol: it goes to the log, within limits, and the last
+ * lines are kept to explain a failure. Kept lines have no secrets of the server, no folders and no control characters.
  */
 export class ProcessOutput {
   readonly #deps: ProcessOutputDeps
@@ -30,7 +35,10 @@ export class ProcessOutput {
 
   /** The last lines, the latest last: at most 20, and 2,000 characters. */
   get lastLines(): readonly string[] {
-    return this.#lines
+    const lines = this.#lines.map((line) => this.#shown(line))
+    let length = lines.reduce((sum, each) => sum + each.length, 0)
+    while (length > MAX_CHARACTERS) length -= lines.shift()?.length ?? 0
+    return lines
   }
 
   /** For the next process of the server: there is one at a time. */
@@ -38,31 +46,41 @@ export class ProcessOutput {
     this.#lines = []
   }
 
-  stderr(line: string): void {
-    const { logger, mask } = this.#deps
-    const masked = mask(line)
-    logger.info({ action: 'stderr', stream: 'stderr' }, masked)
-    this.#keep(masked)
+  /** `false`: it is too much for the log. */
+  stderr(line: string): boolean {
+    const { logger, mask, quota } = this.#deps
+    this.#keep(line)
+    if (!quota.take()) return false
+    const text = shorten(mask(line), MAX_LOGGED_STDERR)
+    logger.info({ action: 'stderr', stream: 'stderr' }, text)
+    return true
   }
 
   /** A line on stdout that is no message. */
   stdout(line: string): void {
-    const { logger, mask } = this.#deps
-    const masked = mask(line)
-    const output = masked.slice(0, MAX_LOGGED_STDOUT)
+    const { logger, mask, quota } = this.#deps
+    this.#keep(line)
+    if (!quota.take()) return
+    const output = mask(line).slice(0, MAX_LOGGED_STDOUT)
     logger.warn({ action: 'stdout', output }, 'not a message on stdout')
-    this.#keep(masked)
   }
 
-  #keep(masked: string): void {
-    if (NOISE.test(masked)) return
-    const line = withoutFolders(printable(masked)).slice(0, MAX_LINE_CHARACTERS).toWellFormed()
+  /** As it is: of most lines nobody wants to know. */
+  #keep(line: string): void {
+    if (NOISE.test(line)) return
     this.#lines.push(line)
-    let length = this.#lines.reduce((sum, each) => sum + each.length, 0)
-    while (this.#lines.length > MAX_LINES || length > MAX_CHARACTERS) {
-      length -= this.#lines.shift()?.length ?? 0
-    }
+    if (this.#lines.length > MAX_LINES) this.#lines.shift()
   }
+
+  #shown(line: string): string {
+    const text = withoutFolders(printable(this.#deps.mask(line)))
+    return text.slice(0, MAX_LINE_CHARACTERS).toWellFormed()
+  }
+}
+
+function shorten(text: string, length: number): string {
+  if (text.length <= length) return text
+  return `${text.slice(0, length).toWellFormed()}…`
 }
 
 function printable(text: string): string {

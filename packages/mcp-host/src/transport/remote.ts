@@ -5,7 +5,9 @@ import {
 } from '@modelcontextprotocol/client'
 
 import type { RemoteServerConfig } from '../config/mcp-config.ts'
-import type { Endpoint } from './endpoint.ts'
+import { Intake } from '../connection/intake.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { WebSocketTransport } from './websocket.ts'
 
 /** How long a server may take to confirm the end of its session, in milliseconds. */
@@ -20,34 +22,63 @@ const RECONNECTION = {
 }
 
 /** The way to a server that runs elsewhere. */
-export function openRemote({ type, url, headers }: RemoteServerConfig): Endpoint {
+export function openRemote(
+  { limits, logger, onLeftOut }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut'>,
+  config: RemoteServerConfig,
+): Endpoint {
+  const intake: Intake = new Intake({
+    limits,
+    logger,
+    onLeftOut,
+    onExceeded: (reason) => endpoint.fail(reason),
+  })
+  const endpoint = new RemoteEndpoint(intake, openTransport(intake, config))
+  return endpoint
+}
+
+interface RemoteTransport extends Transport {
+  /** Tells the server that its session is over. */
+  terminateSession?(): Promise<void>
+}
+
+function openTransport(
+  intake: Intake,
+  { type, url, headers }: RemoteServerConfig,
+): RemoteTransport {
   const address = new URL(url)
-  const requestInit = { headers: { ...headers } }
-  if (type === 'websocket') return new RemoteEndpoint(new WebSocketTransport(address, { headers }))
-  if (type === 'sse') return new RemoteEndpoint(new SSEClientTransport(address, { requestInit }))
-  const transport = new StreamableHTTPClientTransport(address, {
-    requestInit,
+  if (type === 'websocket') return new WebSocketTransport(address, { headers, intake })
+  const options = { requestInit: { headers: { ...headers } }, fetch: boundedFetch(intake) }
+  if (type === 'sse') return new SSEClientTransport(address, options)
+  return new StreamableHTTPClientTransport(address, {
+    ...options,
     reconnectionOptions: RECONNECTION,
   })
-  return new RemoteEndpoint(transport, () => transport.terminateSession())
 }
 
 class RemoteEndpoint implements Endpoint {
-  readonly transport: Transport
+  readonly intake: Intake
+  readonly transport: RemoteTransport
   readonly isPipe = false
   readonly pid = undefined
   readonly exitCode = undefined
-  readonly #sayGoodbye: (() => Promise<void>) | undefined
+  #failure: string | undefined
   #closed: Promise<void> | undefined
 
-  constructor(transport: Transport, sayGoodbye?: () => Promise<void>) {
+  constructor(intake: Intake, transport: RemoteTransport) {
+    this.intake = intake
     this.transport = transport
-    this.#sayGoodbye = sayGoodbye
   }
 
   get closeReason(): string | undefined {
+    if (this.#failure !== undefined) return this.#failure
     if (this.transport instanceof WebSocketTransport) return this.transport.closeReason
     return this.#closed === undefined ? undefined : 'was disconnected'
+  }
+
+  /** Ends the connection because of what the server sent. */
+  fail(reason: string): void {
+    this.#failure ??= reason
+    void this.close()
   }
 
   close(): Promise<void> {
@@ -60,7 +91,7 @@ class RemoteEndpoint implements Endpoint {
       timer = setTimeout(resolve, GOODBYE_LIMIT_MS)
     })
     // A server that is gone has ended its session too.
-    const goodbye = this.#sayGoodbye?.().catch(() => undefined)
+    const goodbye = this.transport.terminateSession?.().catch(() => undefined)
     await Promise.race([goodbye, late])
     clearTimeout(timer)
     // Only what is already broken can fail here, and then it is closed.

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import { MESSAGE_LIMITS, type MessageLimits } from '../connection/message-limits.ts'
 import { Guardian } from '../process/guardian.ts'
 import { ProcessOutput } from './process-output.ts'
 import { StdioTransport } from './stdio.ts'
@@ -15,17 +16,28 @@ afterEach(() => guardian[Symbol.asyncDispose]())
 const quiet = (): void => undefined
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 
+const createOutput = (): ProcessOutput =>
+  new ProcessOutput({ logger, mask: (text) => text, quota: { take: () => true } })
+
 function open(
   script: string,
-  output = new ProcessOutput({ logger, mask: (text) => text }),
+  { output = createOutput(), limits = {} }: OpenOptions = {},
 ): StdioTransport {
   const program = { command: process.execPath, args: ['-e', script], cwd: '.', env: {} }
-  return new StdioTransport({ guardian, logger, output }, { program, graceMs: 1_000 })
+  return new StdioTransport(
+    { guardian, logger, output, onLeftOut: quiet, limits: { ...MESSAGE_LIMITS, ...limits } },
+    { program, graceMs: 1_000 },
+  )
+}
+
+interface OpenOptions {
+  readonly output?: ProcessOutput
+  readonly limits?: Partial<MessageLimits>
 }
 
 /** What a program's output makes of it, each message by its id, and `closed` at the end. */
-async function readAll(script: string): Promise<unknown[]> {
-  const transport = open(script)
+async function readAll(script: string, limits: Partial<MessageLimits> = {}): Promise<unknown[]> {
+  const transport = open(script, { limits })
   const seen: unknown[] = []
   const closed = Promise.withResolvers<void>()
   Object.assign(transport, {
@@ -60,10 +72,60 @@ test('a large line that is no message is passed over', async () => {
   expect(await readAll(script)).toEqual([1, 'closed'])
 })
 
-test('a message that cannot be handed over by its thread ends the connection', async () => {
-  const depth = 3_000_000
-  const script = `console.log('{"jsonrpc":"2.0","id":1,"result":' + '['.repeat(${depth}) + ']'.repeat(${depth}) + '}'); setInterval(() => 0, 1e6)`
-  expect(await readAll(script)).toEqual(['closed'])
+test.each([
+  [
+    'of too many values',
+    `[message(1, 5e6).replace(':{', ':{"list":[' + '{},'.repeat(600) + '1],')]`,
+  ],
+  [
+    'of too many values in a small line',
+    `['{"id":1,"jsonrpc":"2.0","result":[' + '{},'.repeat(600) + '1]}']`,
+  ],
+  [
+    'nested too deep',
+    `['{"jsonrpc":"2.0","result":' + '['.repeat(3e6) + ']'.repeat(3e6) + ',"id":1}']`,
+  ],
+])('a result %s is an error to its request, and the next ones are read', async (_title, lines) => {
+  const script = `${message}; process.stdout.write(${lines}.concat(message(2)).map((line) => line + '\\n').join(''))`
+  const transport = open(script, { limits: { messageValues: 1_000 } })
+  const seen: JSONRPCMessage[] = []
+  const closed = Promise.withResolvers<void>()
+  Object.assign(transport, {
+    onmessage: (received: JSONRPCMessage) => void seen.push(received),
+    onclose: closed.resolve,
+  })
+  await transport.start()
+  await closed.promise
+  expect(seen).toEqual([
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32_000, message: expect.stringMatching(/^the answer (has more|is nested)/) },
+    },
+    { jsonrpc: '2.0', id: 2, result: { text: '' } },
+  ])
+  await transport.close()
+})
+
+test('notifications and requests that are too large are left out, and the server is told of the requests', async () => {
+  const large = `const large = (more) => console.log(JSON.stringify({ jsonrpc: '2.0', method: 'x', params: 'x'.repeat(2000), ...more }))`
+  const script = `${message}; ${large}; large({}); large({ id: 7 }); process.stdin.once('data', (told) => { const { id, error } = JSON.parse(told); console.log(message(error.message + id)); process.exit() })`
+  const limits = { notificationBytes: 1_000, requestBytes: 1_000 }
+  expect(await readAll(script, limits)).toEqual(['the request has more than 1000 bytes7', 'closed'])
+})
+
+test('a server whose refused messages are too many is disconnected, and it is said why', async () => {
+  const script = `setInterval(() => console.log('{"jsonrpc":"2.0","method":"x","params":"' + 'x'.repeat(2000) + '"}'), 1)`
+  const transport = open(script, {
+    limits: { notificationBytes: 1_000, refusedBytesPerMinute: 10_000 },
+  })
+  const closed = Promise.withResolvers<void>()
+  Object.assign(transport, { onclose: closed.resolve })
+  await transport.start()
+  await closed.promise
+  expect(transport.closeReason).toMatch(
+    /^sent messages of \d+ bytes within a minute that were refused$/,
+  )
 })
 
 test('a message beyond all measure ends the connection, what came before it is read', async () => {
@@ -103,8 +165,8 @@ describe('what cannot be written', () => {
 })
 
 test('its end is told once all is read that it wrote to stderr, also a line without an end', async () => {
-  const output = new ProcessOutput({ logger, mask: (text) => text })
-  const transport = open(`process.stderr.write('the reason')`, output)
+  const output = createOutput()
+  const transport = open(`process.stderr.write('the reason')`, { output })
   const closed = Promise.withResolvers<readonly string[]>()
   Object.assign(transport, { onclose: () => closed.resolve(output.lastLines) })
   await transport.start()

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import type { ResourceLimits } from '../config/mcp-config.ts'
-import { bindLogger, type Logger } from '../logger.ts'
+import { inPlaceOf, Intake, refusalOf } from '../connection/intake.ts'
+import { bindLogger } from '../logger.ts'
 import { enforceLimits } from '../process/enforce-limits.ts'
-import type { Guardian } from '../process/guardian.ts'
 import {
   type GuardedProcess,
   type ProcessExit,
@@ -15,27 +16,27 @@ import {
 import { exitsWithin } from '../stop/exits-within.ts'
 import { stopProcess } from '../stop/stop-process.ts'
 import { parseInThread } from '../thread/json.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
-import type { ProcessOutput } from './process-output.ts'
 import { UnsentError } from './unsent-error.ts'
 
-/** Large enough for any result that is of use; a server that never ends a line must not fill memory. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 /** Parsing more makes all others wait too long: a thread does it. */
 const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
+/** After so many lines, or bytes, others have their turn. */
+const SLICE_LINES = 256
+const SLICE_BYTES = 256 * 1024
+/** The pause after each slice of a server that sends too much, in milliseconds. */
+const FLOOD_PAUSE_MS = 10
 /** Of a line that is no message; more than is shown, or the end of a secret could be cut off. */
 const MAX_SHOWN_BYTES = 2000
 /** How long output may still come after the program's end, from a process that left its group. */
 const DRAIN_LIMIT_MS = 250
 
-export interface StdioTransportDeps {
-  readonly guardian: Guardian
-  readonly logger: Logger
-  /** Gets what the program writes beside the protocol. */
-  readonly output: ProcessOutput
-}
+export type StdioTransportDeps = Pick<
+  EndpointDeps,
+  'guardian' | 'logger' | 'output' | 'limits' | 'onLeftOut'
+>
 
 export interface StdioTransportOptions {
   readonly program: Pick<SpawnOptions, 'command' | 'args' | 'cwd' | 'env'>
@@ -49,6 +50,7 @@ export interface StdioTransportOptions {
  * to `ProcessOutput`.
  */
 export class StdioTransport implements Transport, Endpoint {
+  readonly intake: Intake
   readonly isPipe = true
   onclose?: () => void
   onerror?: (error: Error) => void
@@ -64,12 +66,21 @@ export class StdioTransport implements Transport, Endpoint {
   /** What is sent in one turn of the event loop goes out in one write. */
   #unsent: string[] = []
   #flushed: Promise<void> | undefined
-  /** A large message is read by a thread; those behind it wait. */
-  #parsing: Promise<void> | undefined
+  /** A large message is read by a thread, or others have their turn; what is behind it waits. */
+  #pause: Promise<void> | undefined
+  /** Read without a pause. */
+  #slice = { lines: 0, bytes: 0 }
 
   constructor(deps: StdioTransportDeps, options: StdioTransportOptions) {
     this.#deps = deps
     this.#options = options
+    const { limits, logger, onLeftOut } = deps
+    this.intake = new Intake({
+      limits,
+      logger,
+      onLeftOut,
+      onExceeded: (reason) => this.#fail(reason),
+    })
   }
 
   get transport(): Transport {
@@ -168,7 +179,7 @@ export class StdioTransport implements Transport, Endpoint {
   }
 
   async #closed(process: GuardedProcess, stderr: Readable): Promise<void> {
-    while (this.#parsing !== undefined) await this.#parsing
+    while (this.#pause !== undefined) await this.#pause
     // Closed streams of a program that runs on: no answer can come, so it has no further use.
     this.#closeReason ??= await this.#reasonFor(process)
     // Its last line may say why. One that runs on says it later, and in the log alone.
@@ -185,7 +196,7 @@ export class StdioTransport implements Transport, Endpoint {
 
   #readMessages(stdout: Readable): void {
     const lines = new LineSplitter({
-      maxLineBytes: MAX_MESSAGE_BYTES,
+      maxLineBytes: this.intake.limits.messageBytes,
       whenTooLong: 'throw',
     })
     const chunks: Buffer[] = []
@@ -195,7 +206,7 @@ export class StdioTransport implements Transport, Endpoint {
     stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       // They come also while it is paused: Node reads the rest when the program ends.
-      if (this.#parsing === undefined) this.#readLines(stdout, unread())
+      if (this.#pause === undefined) this.#readLines(stdout, unread())
     })
   }
 
@@ -203,36 +214,65 @@ export class StdioTransport implements Transport, Endpoint {
   #readLines(stdout: Readable, lines: Iterator<Buffer<ArrayBuffer>>): void {
     try {
       for (let next = lines.next(); next.done !== true; next = lines.next()) {
-        const line = next.value
-        if (line.length > MAX_BYTES_PARSED_HERE) {
+        const pause = this.#readLine(next.value) ?? this.#endOfSlice(next.value)
+        if (pause !== undefined) {
           // The rest stays in the pipe, however much the server has to say.
           stdout.pause()
-          const shown = line.toString('utf8', 0, MAX_SHOWN_BYTES)
-          this.#parsing = this.#readLarge(stdout, line, shown).then(() => {
-            this.#parsing = undefined
+          this.#pause = pause.then(() => {
+            this.#pause = undefined
             stdout.resume()
             this.#readLines(stdout, lines)
           })
           return
         }
-        this.#take(parse(line), line)
       }
     } catch {
       // Only the splitter throws. Where the next message would start is unknown: give up.
-      this.#closeReason = `sent a message of more than ${MAX_MESSAGE_BYTES} bytes`
-      stdout.destroy()
+      this.#fail(`sent a message of more than ${this.intake.limits.messageBytes} bytes`)
     }
   }
 
-  async #readLarge(stdout: Readable, line: Buffer<ArrayBuffer>, shown: string): Promise<void> {
+  /** Undefined when it is done. */
+  #readLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
+    const refused = this.intake.check(line)
+    if (refused !== undefined) {
+      const refusal = refusalOf(refused)
+      // A program that takes nothing is about to end.
+      if (refusal !== undefined) this.send(refusal).catch(() => undefined)
+      const answer = inPlaceOf(refused)
+      if (answer !== undefined) this.#receive(answer)
+      return undefined
+    }
+    if (line.length > MAX_BYTES_PARSED_HERE) {
+      return this.#readLarge(line, line.toString('utf8', 0, MAX_SHOWN_BYTES))
+    }
+    this.#take(parse(line), line)
+    return undefined
+  }
+
+  /** Undefined until others must have their turn. */
+  #endOfSlice(line: Buffer): Promise<void> | undefined {
+    this.#slice.lines += 1
+    this.#slice.bytes += line.length
+    if (this.#slice.lines < SLICE_LINES && this.#slice.bytes < SLICE_BYTES) return undefined
+    this.#slice = { lines: 0, bytes: 0 }
+    return this.intake.isFlooding ? delay(FLOOD_PAUSE_MS) : nextTurn()
+  }
+
+  async #readLarge(line: Buffer<ArrayBuffer>, shown: string): Promise<void> {
     try {
       this.#take(await parseInThread(line), shown)
     } catch (error) {
       if (error instanceof SyntaxError) return this.#take(undefined, shown)
       // It may be the answer that somebody waits for, and its bytes are gone.
-      this.#closeReason = `sent a message that could not be read: ${toError(error).message}`
-      stdout.destroy()
+      this.#fail(`sent a message that could not be read: ${toError(error).message}`)
     }
+  }
+
+  /** Ends the connection because of what the server sent. */
+  #fail(reason: string): void {
+    this.#closeReason ??= reason
+    this.#process?.stdout?.destroy()
   }
 
   #take(value: unknown, line: Buffer | string): void {
@@ -240,9 +280,18 @@ export class StdioTransport implements Transport, Endpoint {
     if (message === undefined) {
       // Nothing is lost: many programs print a greeting before they speak the protocol.
       const shown = typeof line === 'string' ? line : line.toString('utf8', 0, MAX_SHOWN_BYTES)
-      if (shown !== '') this.#deps.output.stdout(shown)
+      if (shown !== '') this.#takeNoise(shown)
       return
     }
+    this.#receive(message)
+  }
+
+  #takeNoise(shown: string): void {
+    if (!this.intake.takeNotice()) this.intake.leaveOut('notices')
+    this.#deps.output.stdout(shown)
+  }
+
+  #receive(message: JSONRPCMessage): void {
     try {
       this.onmessage?.(message)
     } catch (error) {
@@ -252,11 +301,14 @@ export class StdioTransport implements Transport, Endpoint {
 
   #readLog(stderr: Readable): void {
     const lines = new LineSplitter({ maxLineBytes: MAX_STDERR_LINE_BYTES, whenTooLong: 'cut' })
-    const log = (line: Buffer): void => {
-      if (line.length > 0) this.#deps.output.stderr(line.toString())
-    }
+    const log = (line: Buffer): boolean =>
+      line.length === 0 || this.#deps.output.stderr(line.toString())
     stderr.on('data', (chunk: Buffer) => {
-      for (const line of lines.push(chunk)) log(line)
+      let isFlooding = false
+      for (const line of lines.push(chunk)) isFlooding = !log(line) || isFlooding
+      if (!isFlooding) return
+      stderr.pause()
+      setTimeout(() => stderr.resume(), FLOOD_PAUSE_MS)
     })
     stderr.once('close', () => log(lines.rest()))
   }

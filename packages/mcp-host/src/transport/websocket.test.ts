@@ -5,6 +5,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type WebSocket as Peer, WebSocketServer } from 'ws'
 
+import { testIntake } from '../../test/fixtures/intake.ts'
 import { WebSocketTransport } from './websocket.ts'
 
 interface Meeting {
@@ -31,7 +32,10 @@ async function listen(): Promise<{ readonly server: WebSocketServer; readonly ur
 
 async function meet(): Promise<Meeting> {
   const { server, url } = await listen()
-  const transport = new WebSocketTransport(url, { headers: { Authorization: 'Bearer x' } })
+  const transport = new WebSocketTransport(url, {
+    headers: { Authorization: 'Bearer x' },
+    intake: testIntake({ messageBytes: 1_000, messageDepth: 10 }).intake,
+  })
   const received: JSONRPCMessage[] = []
   const errors: Error[] = []
   const closed = Promise.withResolvers<void>()
@@ -134,13 +138,31 @@ test('a socket that cannot be opened is an error with its host', async () => {
   const { server, url } = await listen()
   server.close()
   await once(server, 'close')
-  const transport = new WebSocketTransport(url, { headers: {} })
+  const transport = new WebSocketTransport(url, { headers: {}, intake: testIntake().intake })
   await expect(transport.start()).rejects.toThrow(`no WebSocket could be opened at ${url.host}`)
 })
 
 test('a socket that was never opened takes nothing and closes at once', async () => {
   const { url } = await listen()
-  const transport = new WebSocketTransport(url, { headers: {} })
+  const transport = new WebSocketTransport(url, { headers: {}, intake: testIntake().intake })
   await expect(transport.send(ping)).rejects.toThrow('not open')
+  await transport.close()
+})
+
+test('an answer that is nested too deep is an error to its request', async () => {
+  const { peer, received } = await meet()
+  peer.send(`{"jsonrpc":"2.0","id":5,"result":${'['.repeat(20)}${']'.repeat(20)}}`)
+  await vi.waitFor(() => expect(received).toHaveLength(1))
+  const error = { code: -32_000, message: 'the answer is nested deeper than 10 levels' }
+  expect(received).toEqual([{ jsonrpc: '2.0', id: 5, error }])
+})
+
+test('a message that is too long ends the connection', async () => {
+  const { server, url } = await listen()
+  const { intake, exceeded } = testIntake({ messageBytes: 1_000 })
+  const transport = new WebSocketTransport(url, { headers: {}, intake })
+  server.on('connection', (peer) => peer.send('x'.repeat(1_001)))
+  await transport.start()
+  await vi.waitFor(() => expect(exceeded).toEqual(['sent a message of more than 1000 bytes']))
   await transport.close()
 })

@@ -5,6 +5,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 
+import { inPlaceOf, type Intake, refusalOf } from '../connection/intake.ts'
 import { UnsentError } from './unsent-error.ts'
 
 /** The name of MCP among what may be spoken over a WebSocket. */
@@ -15,6 +16,7 @@ const CLOSE_LIMIT_MS = 2000
 export interface WebSocketOptions {
   /** Sent with the request that opens it. */
   readonly headers: Readonly<Record<string, string>>
+  readonly intake: Intake
 }
 
 /** MCP over a WebSocket: one message per text frame. */
@@ -91,6 +93,21 @@ export class WebSocketTransport implements Transport {
   #receive(data: unknown): void {
     try {
       if (typeof data !== 'string') throw new Error('a binary frame is not a message')
+      const { intake } = this.#options
+      const { messageBytes } = intake.limits
+      // Node itself takes no message above 128 MB.
+      if (data.length > messageBytes) {
+        return intake.exceed(`sent a message of more than ${messageBytes} bytes`)
+      }
+      const refused = intake.check(Buffer.from(data))
+      if (refused !== undefined) {
+        const refusal = refusalOf(refused)
+        // A socket that takes nothing is about to end.
+        if (refusal !== undefined) this.send(refusal).catch(() => undefined)
+        const answer = inPlaceOf(refused)
+        if (answer !== undefined) this.onmessage?.(answer)
+        return
+      }
       this.onmessage?.(parseJSONRPCMessage(JSON.parse(data)))
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)))

@@ -1,0 +1,151 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+
+import type { Logger } from '../logger.ts'
+import type { LeftOut } from '../metrics/host-metrics.ts'
+import { TokenBucket } from '../policies/token-bucket.ts'
+import { inspectJson, type JsonShape } from './inspect-json.ts'
+import type { MessageLimits } from './message-limits.ts'
+
+/** For how long a server counts as flooding after something of it was left out, in milliseconds. */
+const FLOOD_MS = 1_000
+const WINDOW_MS = 60_000
+/** How many times the number of one second may come at once. */
+const BURST_SECONDS = 3
+/** The first code that JSON-RPC leaves to implementations. It does not count as a fault inside the server. */
+const REFUSED = -32_000
+
+export interface IntakeDeps {
+  readonly limits: MessageLimits
+  readonly logger: Logger
+  /** Told of each thing that is left out. */
+  readonly onLeftOut: (what: keyof LeftOut) => void
+  /** Told why the connection has to end: too much was refused, or the rest of it cannot be read. */
+  readonly onExceeded: (reason: string) => void
+  /** In milliseconds, never going back; default `performance.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+/** A message that must not be parsed. */
+export interface RefusedMessage {
+  /** As the rest of a sentence that begins with the message. */
+  readonly reason: string
+  readonly shape: Pick<JsonShape, 'id' | 'hasMethod'>
+}
+
+/** Counts what comes over one connection, and says what of it is too much. */
+export class Intake {
+  readonly limits: MessageLimits
+  readonly #deps: IntakeDeps
+  readonly #now: () => number
+  readonly #notices: TokenBucket
+  readonly #requests: TokenBucket
+  #floodedAt = -Infinity
+  #hasWarned = false
+  #refusedBytes = 0
+  #windowEndsAt = 0
+  #bufferedBytes = 0
+
+  constructor(deps: IntakeDeps) {
+    const { limits, now = () => performance.now() } = deps
+    this.#deps = deps
+    this.#now = now
+    this.limits = limits
+    const bucket = (perSecond: number): TokenBucket =>
+      new TokenBucket({ perSecond, burst: perSecond * BURST_SECONDS, now })
+    this.#notices = bucket(limits.noticesPerSecond)
+    this.#requests = bucket(limits.requestsPerSecond)
+  }
+
+  /** Whether something was left out a moment ago: the rest is to be read slowly. */
+  get isFlooding(): boolean {
+    return this.#now() - this.#floodedAt < FLOOD_MS
+  }
+
+  /** Whether one more notification, or line that is no message, may be handled. */
+  takeNotice(): boolean {
+    return this.#notices.take() || this.#flooded()
+  }
+
+  /** Whether one more request of the server, or answer to nothing, may be handled. */
+  takeRequest(): boolean {
+    return this.#requests.take() || this.#flooded()
+  }
+
+  /** Counts what is left out, and says so once. */
+  leaveOut(what: 'notices' | 'requests'): void {
+    this.#flooded()
+    this.#deps.onLeftOut(what)
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    const { noticesPerSecond, requestsPerSecond } = this.limits
+    const message = `the server sends more than ${noticesPerSecond} notices or ${requestsPerSecond} requests a second: some are left out`
+    this.#deps.logger.warn({ action: 'flood', what }, message)
+  }
+
+  /** Why a message must not be parsed; undefined when it may. What is refused is counted. */
+  check(bytes: Buffer): RefusedMessage | undefined {
+    const { messageDepth, messageValues, notificationBytes, requestBytes } = this.limits
+    // Nothing so short can be over a limit.
+    if (bytes.length <= Math.min(2 * messageDepth, messageValues, notificationBytes))
+      return undefined
+    const shape = inspectJson(bytes, messageValues)
+    const { depth, values, hasMethod, id } = shape
+    const mostBytes = id === undefined ? notificationBytes : requestBytes
+    let reason: string | undefined
+    if (values > messageValues) {
+      reason = `has more than ${messageValues} values and names; ask for less at a time`
+    } else if (depth > messageDepth) {
+      reason = `is nested deeper than ${messageDepth} levels`
+    } else if (hasMethod && bytes.length > mostBytes) {
+      reason = `has more than ${mostBytes} bytes`
+    }
+    return reason === undefined ? undefined : this.refuse(reason, shape, bytes.length)
+  }
+
+  /** Counts a message that is refused, and ends the connection when there are too many. */
+  refuse(reason: string, shape: RefusedMessage['shape'], bytes: number): RefusedMessage {
+    const { limits, logger, onLeftOut, onExceeded } = this.#deps
+    onLeftOut('messages')
+    const now = this.#now()
+    if (now >= this.#windowEndsAt) {
+      this.#windowEndsAt = now + WINDOW_MS
+      this.#refusedBytes = 0
+      logger.warn({ action: 'receive', reason, bytes }, `a message is refused: it ${reason}`)
+    }
+    this.#refusedBytes += bytes
+    if (this.#refusedBytes > limits.refusedBytesPerMinute) {
+      onExceeded(`sent messages of ${this.#refusedBytes} bytes within a minute that were refused`)
+    }
+    return { reason, shape }
+  }
+
+  /** Bytes of an unfinished message are held, or with a negative number given back; `false`: too many are. */
+  hold(bytes: number): boolean {
+    this.#bufferedBytes += bytes
+    return this.#bufferedBytes <= this.limits.bufferedBytes
+  }
+
+  /** Ends the connection. */
+  exceed(reason: string): void {
+    this.#deps.onExceeded(reason)
+  }
+
+  #flooded(): false {
+    this.#floodedAt = this.#now()
+    return false
+  }
+}
+
+/** The answer that takes the place of a refused one; undefined when nobody waits for it. */
+export function inPlaceOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
+  const { id, hasMethod } = shape
+  if (id === undefined || hasMethod) return undefined
+  return { jsonrpc: '2.0', id, error: { code: REFUSED, message: `the answer ${reason}` } }
+}
+
+/** What the server is told about a refused request; undefined when it was none. */
+export function refusalOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
+  const { id, hasMethod } = shape
+  if (id === undefined || !hasMethod) return undefined
+  return { jsonrpc: '2.0', id, error: { code: REFUSED, message: `the request ${reason}` } }
+}

@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { testIntake, type TestIntake } from '../../test/fixtures/intake.ts'
+import type { MessageLimits } from '../connection/message-limits.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+
+interface Fetched extends TestIntake {
+  readonly response: Response
+  /** Bytes that the server has written when its answer was no longer read. */
+  readonly written: Promise<number>
+}
+
+/** Asks a server that answers so. */
+async function ask(
+  answer: (response: ServerResponse) => void,
+  limits: Partial<MessageLimits> = {},
+  init: RequestInit = { method: 'POST', body: '{"method":"x","id":7}' },
+): Promise<Fetched> {
+  const closed = Promise.withResolvers<number>()
+  const server = createServer((request, response) => {
+    response.on('close', () => closed.resolve(request.socket.bytesWritten))
+    answer(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const tested = testIntake(limits)
+  const response = await boundedFetch(tested.intake)(`http://127.0.0.1:${port}/mcp`, init)
+  return { response, written: closed.promise, ...tested }
+}
+
+/** Writes for as long as somebody reads. */
+function endless(type: string, text: string, status = 200) {
+  return (response: ServerResponse): void => {
+    response.writeHead(status, { 'content-type': type })
+    const write = (): void => {
+      while (!response.destroyed && response.write(text));
+    }
+    response.on('drain', write)
+    write()
+  }
+}
+
+const refused = (reason: string): object => ({
+  jsonrpc: '2.0',
+  id: 7,
+  error: { code: -32_000, message: expect.stringContaining(reason) },
+})
+
+test('a small answer is as it was sent, with its status and address', async () => {
+  const { response, leftOut } = await ask((to) => {
+    to.writeHead(200, { 'content-type': 'application/json; charset=utf-8', x: 'y' }).end('{"a":1}')
+  })
+  expect(response).toMatchObject({ status: 200, ok: true, redirected: false })
+  expect(response.url).toMatch(/^http:.*\/mcp$/)
+  expect(response.headers.get('x')).toBe('y')
+  expect(await response.json()).toEqual({ a: 1 })
+  expect(leftOut.messages).toBe(0)
+})
+
+test('an endless JSON body is read up to the limit and is an error to its request', async () => {
+  const { response, written, leftOut } = await ask(
+    endless('application/json', '"x",'.repeat(1_000)),
+    {
+      messageBytes: 100_000,
+    },
+  )
+  expect(await response.json()).toEqual(refused('has more than 100000 bytes'))
+  expect(await written).toBeLessThan(10_000_000)
+  expect(leftOut.messages).toBe(1)
+})
+
+test('a JSON body of too many values is an error to its request, whatever it is', async () => {
+  const { response } = await ask(
+    (to) => void to.setHeader('content-type', 'application/json').end(`[${'{},'.repeat(5_000)}1]`),
+    { messageValues: 1_000 },
+  )
+  expect(await response.json()).toEqual(refused('has more than 1000 values'))
+})
+
+test('an endless event ends its stream with an error to the request', async () => {
+  const { response, written } = await ask(
+    endless('text/event-stream', `data: ${'x'.repeat(4_000)}\n`),
+    {
+      messageBytes: 100_000,
+    },
+  )
+  const text = await response.text()
+  expect(JSON.parse(text.slice('data: '.length))).toEqual(refused('has more than 100000 bytes'))
+  expect(await written).toBeLessThan(10_000_000)
+})
+
+test('an endless event of a stream without a request ends the connection', async () => {
+  const get = { method: 'GET' }
+  const { response, exceeded } = await ask(
+    endless('text/event-stream', 'x'.repeat(4_000)),
+    { messageBytes: 100_000 },
+    get,
+  )
+  expect(await response.text()).toBe('')
+  expect(exceeded).toEqual(['sent a message of more than 100000 bytes'])
+})
+
+test('one event that is too much is an error, and those around it are delivered', async () => {
+  const event = (id: number, result: unknown): string =>
+    `data: ${JSON.stringify({ jsonrpc: '2.0', result, id })}\n\n`
+  const { response } = await ask(
+    (to) => {
+      to.setHeader('content-type', 'text/event-stream')
+      to.end(
+        `${event(1, 'a')}${event(
+          7,
+          Array.from({ length: 2_000 }, () => []),
+        )}${event(2, 'b')}`,
+      )
+    },
+    { messageValues: 1_000 },
+  )
+  const events = (await response.text()).trim().split('\n\n')
+  expect(events.map((each) => JSON.parse(each.slice('data: '.length)))).toEqual([
+    { jsonrpc: '2.0', id: 1, result: 'a' },
+    refused('has more than 1000 values'),
+    { jsonrpc: '2.0', id: 2, result: 'b' },
+  ])
+})
+
+test.each([
+  ['an error page', 'text/html', 500],
+  ['a JSON error', 'application/json', 404],
+  ['another type', 'text/plain', 200],
+])('of an endless body of %s a megabyte is read', async (_title, type, status) => {
+  const { response, written } = await ask(endless(type, 'x'.repeat(10_000), status))
+  expect(response.status).toBe(status)
+  expect(await response.text()).toHaveLength(1024 * 1024)
+  expect(await written).toBeLessThan(20_000_000)
+})
+
+test('unfinished answers are bounded together, and what they held is free afterwards', async () => {
+  const { response, intake } = await ask(endless('application/json', 'x'.repeat(10_000)), {
+    bufferedBytes: 50_000,
+  })
+  expect(await response.json()).toEqual(refused('does not fit beside others'))
+  expect(intake.hold(50_000)).toBe(true)
+})
+
+test('an answer is not read on after its request was aborted', async () => {
+  const abort = new AbortController()
+  const { response, written } = await ask(
+    endless('application/json', 'x'.repeat(10_000)),
+    {},
+    { method: 'POST', body: '{"id":7}', signal: abort.signal },
+  )
+  const text = response.text()
+  abort.abort(new Error('enough'))
+  await expect(text).rejects.toThrow('enough')
+  expect(await written).toBeGreaterThan(0)
+})

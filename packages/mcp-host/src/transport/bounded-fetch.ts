@@ -1,0 +1,162 @@
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+
+import { inPlaceOf, type Intake, type RefusedMessage } from '../connection/intake.ts'
+import { EventSplitter } from './event-splitter.ts'
+
+/** Of an answer that is no result: error pages, and what is read only to be dropped. */
+const MAX_OTHER_BYTES = 1024 * 1024
+/** After so many bytes of events others have their turn. */
+const SLICE_BYTES = 64 * 1024
+/** The pause after each slice of a server that sends too much, in milliseconds. */
+const FLOOD_PAUSE_MS = 10
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+type Chunks = AsyncGenerator<Uint8Array, void, undefined>
+
+interface Exchange {
+  readonly intake: Intake
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Of the request; undefined when it was none. */
+  readonly id: () => number | string | undefined
+}
+
+/**
+ * `fetch` whose answers are bounded while they are read: a JSON body and each server-sent event by the limits of one
+ * message, everything else by 1 MB. In the place of a refused answer comes an error to its request.
+ */
+export function boundedFetch(intake: Intake): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    const { body, status, statusText, headers } = response
+    if (body === null) return response
+    const exchange = { intake, chunks: body, id: () => idOf(init?.body) }
+    const type = response.ok
+      ? headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+      : undefined
+    const read =
+      type === 'text/event-stream' ? readEvents : type === 'application/json' ? readWhole : readSome
+    const bounded = new Response(ReadableStream.from(read(exchange)), {
+      status,
+      statusText,
+      headers,
+    })
+    // A response that is made by hand has no address, by which redirects are judged.
+    return Object.defineProperty(bounded, 'url', { value: response.url })
+  }
+}
+
+async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
+  using held = new HeldBytes(intake)
+  const parts: Uint8Array[] = []
+  for await (const chunk of chunks) {
+    parts.push(chunk)
+    // Leaving the loop ends the request.
+    if (!held.set(held.bytes + chunk.length)) {
+      yield encode(held.refuse(id()))
+      return
+    }
+  }
+  const bytes = Buffer.concat(parts, held.bytes)
+  const refused = intake.check(bytes)
+  if (refused === undefined) yield bytes
+  else yield encode(answerTo(id(), refused))
+}
+
+async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
+  using held = new HeldBytes(intake)
+  const splitter = new EventSplitter()
+  let slice = 0
+  for await (const chunk of chunks) {
+    for (const event of splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
+      const refused = intake.check(event)
+      const answer = refused === undefined ? undefined : inPlaceOf(refused)
+      if (refused === undefined) yield event
+      else if (answer !== undefined) yield toEvent(answer)
+      slice += event.length
+      if (slice < SLICE_BYTES) continue
+      slice = 0
+      await (intake.isFlooding ? delay(FLOOD_PAUSE_MS) : nextTurn())
+    }
+    if (held.set(splitter.bytes)) continue
+    const refused = held.refuse(id())
+    if (refused !== undefined) yield toEvent(refused)
+    // On a stream of many answers nobody knows whose this is.
+    else intake.exceed(held.excess)
+    return
+  }
+  yield splitter.rest()
+}
+
+async function* readSome({ chunks }: Exchange): Chunks {
+  let rest = MAX_OTHER_BYTES
+  for await (const chunk of chunks) {
+    yield chunk.subarray(0, rest)
+    rest -= chunk.length
+    if (rest <= 0) return
+  }
+}
+
+/** Bytes of one message that is not complete yet. */
+class HeldBytes implements Disposable {
+  readonly #intake: Intake
+  bytes = 0
+
+  constructor(intake: Intake) {
+    this.#intake = intake
+  }
+
+  /** Why no more of it is read, as the rest of a sentence. */
+  get excess(): string {
+    const { messageBytes, bufferedBytes } = this.#intake.limits
+    return this.bytes > messageBytes
+      ? `sent a message of more than ${messageBytes} bytes`
+      : `sent more than ${bufferedBytes} bytes of unfinished messages at a time`
+  }
+
+  /** `false`: it, or all unfinished messages together, are too large. */
+  set(bytes: number): boolean {
+    const hasRoom = this.#intake.hold(bytes - this.bytes)
+    this.bytes = bytes
+    return hasRoom && bytes <= this.#intake.limits.messageBytes
+  }
+
+  /** The answer that takes the place of the message; undefined when it was none to a request. */
+  refuse(id: number | string | undefined): JSONRPCMessage | undefined {
+    const { messageBytes, bufferedBytes } = this.#intake.limits
+    const reason =
+      this.bytes > messageBytes
+        ? `has more than ${messageBytes} bytes; ask for less at a time`
+        : `does not fit beside others: more than ${bufferedBytes} bytes together are unfinished`
+    return answerTo(id, this.#intake.refuse(reason, { id, hasMethod: false }, this.bytes))
+  }
+
+  [Symbol.dispose](): void {
+    this.#intake.hold(-this.bytes)
+    this.bytes = 0
+  }
+}
+
+/** An error to the request, whatever the refused answer said of its id. */
+function answerTo(
+  id: number | string | undefined,
+  { reason }: RefusedMessage,
+): JSONRPCMessage | undefined {
+  return inPlaceOf({ reason, shape: { id, hasMethod: false } })
+}
+
+function encode(message: JSONRPCMessage | undefined): Uint8Array {
+  return Buffer.from(JSON.stringify(message ?? {}))
+}
+
+function toEvent(message: JSONRPCMessage): Uint8Array {
+  return Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
+}
+
+function idOf(body: RequestInit['body']): number | string | undefined {
+  if (typeof body !== 'string') return undefined
+  // It is what the SDK has made of a message of ours.
+  const { id } = JSON.parse(body) as { readonly id?: number | string }
+  return id
+}

@@ -1,0 +1,46 @@
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+
+/** Makes whole server-sent events of chunks, each with the empty line that ends it. */
+export class EventSplitter {
+  #parts: Buffer[] = []
+  #bytes = 0
+  #isEmptyLine = true
+  #isAfterReturn = false
+
+  /** Bytes of the event that is not complete yet. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  *push(chunk: Buffer): Generator<Buffer> {
+    let start = 0
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at]
+      const isEnd = byte === RETURN || (byte === NEWLINE && !this.#isAfterReturn)
+      if (isEnd && this.#isEmptyLine) {
+        this.#hold(chunk.subarray(start, at + 1))
+        start = at + 1
+        yield this.rest()
+      }
+      if (byte !== NEWLINE || isEnd) this.#isEmptyLine = isEnd
+      this.#isAfterReturn = byte === RETURN
+    }
+    this.#hold(chunk.subarray(start))
+  }
+
+  /** What came after the last whole event. */
+  rest(): Buffer {
+    const event = this.#parts.length === 1 ? this.#parts[0] : undefined
+    const bytes = event ?? Buffer.concat(this.#parts, this.#bytes)
+    this.#parts = []
+    this.#bytes = 0
+    return bytes
+  }
+
+  #hold(part: Buffer): void {
+    if (part.length === 0) return
+    this.#parts.push(part)
+    this.#bytes += part.length
+  }
+}
