@@ -206,6 +206,12 @@ export interface SessionLog {
    */
   lastSequence(session: SessionId): Promise<number>
 
+  /**
+   * Whether the log says that its session was deleted: that is its last control fact. It holds until an orchestrator
+   * has marked the session's record and erased the log.
+   */
+  isDeleted(session: SessionId): Promise<boolean>
+
   /** Where the session's log ends, asked of the leader too. */
   end(session: SessionId): Promise<LogEnd>
 

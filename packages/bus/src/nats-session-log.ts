@@ -164,6 +164,12 @@ export class NatsSessionLog implements SessionLog {
     return (await this.#last(sessionLogSubjects(session)))?.seq ?? 0
   }
 
+  async isDeleted(session: SessionId): Promise<boolean> {
+    const last = await this.#last(factSubject(session, 'control'))
+    const entry = last === null ? undefined : parseStored(last, this.#onUnreadable)
+    return entry?.kind === 'control' && entry.fact.type === 'session-deleted'
+  }
+
   async end(session: SessionId): Promise<LogEnd> {
     return this.#endAt(session, await this.#last(sessionLogSubjects(session)))
   }

@@ -6,6 +6,7 @@ import { resultTexts } from './context/result-tools.ts'
 import { orchestratorEvents } from './events.ts'
 import type { Runs } from './handlers/run-session.ts'
 import { runSession } from './handlers/run-session.ts'
+import { eraseDeleted } from './sessions/erase-session.ts'
 import { startJanitor } from './sessions/janitor.ts'
 import { SessionRecorder } from './sessions/record-session.ts'
 import { serveSessions } from './sessions/serve-sessions.ts'
@@ -55,9 +56,12 @@ export async function createOrchestrator(
       running: runs.has(request.session),
     })),
   )
-  const inputs = await bus.sessions.consumeInputs((entry) =>
-    runSession(deps, runs, leave.signal, entry),
-  )
+  const inputs = await bus.sessions.consumeInputs(async (entry) => {
+    const verdict = await runSession(deps, runs, leave.signal, entry)
+    const isDeletion = entry.kind === 'control' && entry.fact.type === 'session-deleted'
+    if (verdict === 'done' && isDeletion) await eraseDeleted({ bus, logger }, entry)
+    return verdict
+  })
   const takeOver = stack.use(new TakeOver({ bus, logger, inputs, events }))
   const open = stack.move()
   return {

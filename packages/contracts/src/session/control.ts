@@ -34,7 +34,7 @@ export const ModelChosen = z.object({
 /** Holds for all steps of turns that begin after this. */
 export const SettingsChosen = SettingsChange.extend({ type: z.literal('settings-chosen') })
 
-/** The last entry of a log: it is about to be erased. */
+/** The session is deleted: nothing in it is run any more, and its log is about to be erased. */
 export const SessionDeleted = z.object({ type: z.literal('session-deleted') })
 
 export const ControlFact = z.discriminatedUnion('type', [

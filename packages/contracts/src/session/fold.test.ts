@@ -148,6 +148,13 @@ const closed = (id: string, reason: 'expired' | 'withdrawn', of = call): LogFact
 })
 
 describe('a user message', () => {
+  test('is cancelled when its session was deleted before', () => {
+    const deleted: LogFact = { kind: 'control', fact: { type: 'session-deleted' } }
+    const { inputs } = fold(log(input('a'), deleted, input('b')))
+    const ends = Array.from(inputs.values(), ({ cancelledAt }) => cancelledAt !== undefined)
+    expect(ends).toEqual([true, true])
+  })
+
   test('that was stored twice under one id is one message, the first', () => {
     const { inputs } = fold(log(input('a', 'first'), input('b'), input('a', 'again')))
     expect(Array.from(inputs)).toMatchObject([

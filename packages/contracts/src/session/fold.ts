@@ -221,6 +221,7 @@ function applyInput(state: SessionState, entry: LogEntry & { kind: 'input' }): v
     time,
     envelope,
     ...(parent === undefined ? {} : { parent }),
+    ...(state.isDeleted ? { cancelledAt: time } : {}),
   })
   state.unfinished.add(seq)
   state.head = seq

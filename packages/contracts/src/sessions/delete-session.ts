@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { SessionId } from '../ids.ts'
 
-/** Ends what runs in a session and erases its log and its large results. Errors: `not-found`. */
+/**
+ * Ends what runs in a session and erases its log and its large results. A session whose log says that it was deleted is
+ * erased without this call, too. Errors: `not-found`.
+ */
 export const deleteSession = defineCall('session.delete', {
   answeredBy: 'group',
   request: z.object({ session: SessionId }),

@@ -191,7 +191,7 @@ describe('a request that is not right is refused, and says what is wrong', () =>
     ['a wrong title', 'POST', '/api/chat/session', { title: 7 }, 400, 'title', /string/],
     ['an unknown session', 'GET', at(), undefined, 404, undefined, /no such session/],
     ['an unknown session', 'PATCH', at(), { title: 'x' }, 404, undefined, /no such session/],
-    ['an unknown session', 'DELETE', at(), undefined, 404, undefined, /no such session/],
+    ['an unknown session', 'DELETE', at(), undefined, 404, 'id', /no session/],
     ['an unknown session', 'GET', at('/messages'), undefined, 404, undefined, /no such session/],
     ['an unknown path', 'GET', '/api/chat/nowhere', undefined, 404, undefined, /no GET/],
     ['a path that is none', 'GET', '/api/chat/%zz', undefined, 400, undefined, /%zz/],
@@ -395,6 +395,7 @@ describe('sessions', () => {
     expect((await ask('GET', at())).json()).toEqual(record)
     expect((await ask('PATCH', at(), { title: 'New' })).json()).toEqual(record)
     expect((await ask('GET', at('/messages?limit=3&before=m2'))).json()).toEqual({ messages: [] })
+    store({ kind: 'input', fact: { id: 'm1', text: 'hi' } })
     const deleted = await ask('DELETE', at())
     expect([deleted.statusCode, deleted.body]).toEqual([204, ''])
     expect(bus.calls.map(({ request }) => request)).toEqual([
@@ -403,6 +404,46 @@ describe('sessions', () => {
       { session: SESSION, limit: 3, before: 'm2' },
       { session: SESSION },
     ])
+  })
+})
+
+describe('deleting a session', () => {
+  const waiting = () => store({ kind: 'input', fact: { id: 'm1', text: 'hi' } })
+
+  test.each([
+    ['is away', new BusError('unavailable', 'nobody')],
+    ['is frozen', new BusError('deadline', 'no answer')],
+    ['knows nothing of it', undefined],
+  ])('is one request, also when the orchestrator %s', async (_, failure) => {
+    waiting()
+    if (failure !== undefined) bus.replies.set('session.delete', failure)
+    expect((await ask('DELETE', at())).statusCode).toBe(204)
+    expect(bus.entries.at(-1)).toMatchObject({ fact: { type: 'session-deleted' } })
+    for (const [method, path, body] of [
+      ['DELETE', '', undefined],
+      ['POST', '/message', { message: 'hi' }],
+      ['POST', '/abort', {}],
+    ] as const) {
+      const response = await ask(method, at(path), body)
+      expect([response.statusCode, response.json().error.message]).toEqual([
+        404,
+        'this session was deleted',
+      ])
+    }
+    expect(bus.entries).toHaveLength(2)
+  })
+
+  test('that the log cannot take is tried again by the caller', async () => {
+    waiting()
+    bus.fault = new BusError('unavailable', 'the session log cannot be reached; try again')
+    expect((await ask('DELETE', at())).statusCode).toBe(503)
+  })
+
+  test('of somebody else is refused', async () => {
+    waiting()
+    for (const entry of bus.entries) entry.envelope.principal = 'bob'
+    expect((await ask('DELETE', at())).statusCode).toBe(404)
+    expect(bus.entries).toHaveLength(1)
   })
 })
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, RawServerDefault, FastifyBaseLogger } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { deletedSession } from '../session/deleted-session.ts'
+import { deletedSession, findDeleted } from '../session/deleted-session.ts'
 import type { GatewayEvents } from '../events.ts'
 import { ErrorReply } from './error-reply.ts'
 import type { EventStreamDeps } from './event-stream.ts'
@@ -63,8 +63,6 @@ export function faults(...statuses: Exclude<Fault, 403 | 500>[]): Record<number,
 
 /** Refuses what is said to a session that was deleted. Throws `not-found`. */
 export async function checkNotDeleted(bus: Bus, session: SessionId): Promise<void> {
-  const known = await bus.directory.get(session)
-  if (known?.record.state === 'deleted') {
-    throw deletedSession(known.record, 'id')
-  }
+  const deleted = await findDeleted(bus, session)
+  if (deleted !== undefined) throw deletedSession(deleted, 'id')
 }

@@ -16,6 +16,7 @@ import { z } from 'zod'
 import { SseEvent } from '../projection/sse-event.ts'
 import { turnOf } from '../projection/sse-turn.ts'
 import { parseFrameId, sseFrames } from '../projection/sse.ts'
+import { deletedSession } from '../session/deleted-session.ts'
 import { findAttachments } from '../session/find-attachments.ts'
 import { findStored, getMessage } from '../session/find-message.ts'
 import { followSession, newestTurn } from '../session/follow-session.ts'
@@ -259,7 +260,9 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       const place = headers['last-event-id'] ?? query.after
       using held = new DisposableStack()
       const open = async () => {
-        await checkNotDeleted(bus, params.id)
+        // Of one that is about to be erased the stream itself says so.
+        const known = await bus.directory.get(params.id)
+        if (known?.record.state === 'deleted') throw deletedSession(known.record, 'id')
         const end = held.use(await bus.sessions.listen(params.id))
         const isBeyond = place !== undefined && place.cursor.seq > end.seq
         if (!isBeyond) return newestTurn(bus, params.id, end)

@@ -1,7 +1,6 @@
 import type { CallContract, SessionRecord } from '@mcp-host/contracts'
 import {
   BusError,
-  deleteSession,
   getSession,
   listSessions,
   MessageUp,
@@ -16,6 +15,7 @@ import {
 } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { describeFields } from '../projection/describe-fields.ts'
+import { eraseSession } from '../session/erase-session.ts'
 import type { LiveConnections } from '../session/live-connections.ts'
 import { Connection, Message, Session, Tools } from './answers.ts'
 import type { Api, ApiDeps } from './api.ts'
@@ -199,13 +199,15 @@ export function addSessionRoutes(api: Api, { bus, tools, connections }: SessionR
         summary: 'Delete a session: end what runs in it and erase all of it',
         params: SessionParams,
         response: {
-          204: z.undefined().describe('It is gone.'),
+          204: z
+            .undefined()
+            .describe('It is gone, and erased at the latest when an orchestrator is there.'),
           ...faults(400, 404, 503, 504),
         },
       },
     },
     async ({ params: { id } }, reply) => {
-      await ask(deleteSession, { session: id })
+      await eraseSession(bus, id, newEnvelope('local'))
       return reply.code(204).send()
     },
   )

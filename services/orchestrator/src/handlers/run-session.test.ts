@@ -40,6 +40,7 @@ const bus = {
   id: 'me',
   snapshots: { get: async () => undefined },
   sessions: {
+    lastSequence: () => log.lastSequence(),
     async read(session: SessionId, after: number, options?: ReadOptions): Promise<LogEntry[]> {
       // As over a network: whoever reads without end lets others have their turn.
       await turnOfTheLoop()

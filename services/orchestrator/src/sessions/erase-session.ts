@@ -1,9 +1,10 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, SessionId, SessionRecord } from '@mcp-host/contracts'
-import { applyEntry } from '@mcp-host/contracts'
+import type { Envelope, LogEntry, SessionId, SessionRecord } from '@mcp-host/contracts'
+import { applyEntry, BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import { openState } from '../turn/open-state.ts'
+import { newRecord } from './new-record.ts'
 import { purgeSession } from './purge-session.ts'
 import { updateRecord } from './update-record.ts'
 
@@ -35,8 +36,7 @@ export async function eraseSession(
   session: SessionId,
   { envelope, isExpired = false, check }: Erasure,
 ): Promise<boolean> {
-  const { bus, logger } = deps
-  const fields = { ...requestFields(envelope), component: 'sessions', sessionId: session }
+  const { bus } = deps
   const mark = (given: SessionRecord | undefined): SessionRecord | undefined => {
     const record = check(given)
     if (record === undefined) return undefined
@@ -45,19 +45,47 @@ export async function eraseSession(
   }
   const marked = await updateRecord(bus.directory, session, mark, { ttlMs: MARK_TTL_MS })
   if (marked === undefined) return false
-  const { seq } = await bus.sessions.append(
-    session,
-    { kind: 'control', fact: { type: 'session-deleted' } },
-    { envelope, messageId: crypto.randomUUID() },
-  )
-  if (!(await turnsEnded(deps, session, seq))) {
+  if (!(await bus.sessions.isDeleted(session))) {
+    await bus.sessions.append(
+      session,
+      { kind: 'control', fact: { type: 'session-deleted' } },
+      { envelope, messageId: crypto.randomUUID() },
+    )
+  }
+  await finishErasure(deps, session, envelope)
+  return true
+}
+
+/** Ends what runs in a session that is marked as deleted, and erases its log. Safe to repeat. */
+async function finishErasure(
+  deps: EraseDeps,
+  session: SessionId,
+  envelope: Envelope,
+): Promise<void> {
+  const { bus, logger } = deps
+  const fields = { ...requestFields(envelope), component: 'sessions', sessionId: session }
+  const through = await bus.sessions.lastSequence(session)
+  if (!(await turnsEnded(deps, session, through))) {
     const message =
       'deleted a session whose turn did not end in time; what it writes is purged later'
     logger.warn({ ...fields, action: 'delete' }, message)
   }
   await purgeSession(bus, session)
   logger.info({ ...fields, action: 'delete' }, 'deleted a session')
-  return true
+}
+
+/** Erases a session whose log says that it was deleted. What asked for that may not have got any further. */
+export async function eraseDeleted(
+  deps: EraseDeps,
+  { session, envelope }: Pick<LogEntry, 'session' | 'envelope'>,
+): Promise<void> {
+  const check = (record = newRecord(session, envelope.principal)): SessionRecord | undefined =>
+    record.state === 'deleted' ? undefined : record
+  if (await eraseSession(deps, session, { envelope, check })) return
+  // Marked before, perhaps by a process that died then.
+  if ((await deps.bus.sessions.lastSequence(session)) > 0) {
+    await finishErasure(deps, session, envelope)
+  }
 }
 
 /** Waits until no turn is unfinished. Answers whether that came in time. */
@@ -71,9 +99,15 @@ async function turnsEnded(
   if (isOver()) return true
   const signal = AbortSignal.timeout(endLimitMs)
   const options = { after: state.seq, deltas: false, signal }
-  for await (const item of bus.sessions.follow(session, options)) {
-    if (item.type === 'entry') applyEntry(state, item.entry)
-    if (isOver()) return true
+  try {
+    for await (const item of bus.sessions.follow(session, options)) {
+      if (item.type === 'entry') applyEntry(state, item.entry)
+      if (isOver()) return true
+    }
+  } catch (error) {
+    // Another process has erased the log.
+    if (BusError.from(error).code === 'not-found') return true
+    throw error
   }
   return false
 }

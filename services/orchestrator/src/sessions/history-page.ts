@@ -39,8 +39,8 @@ export async function historyPage(
   else if (through === 0) throw noSession(session)
   using used = await views.use(session, through)
   const { state } = used.view
-  // The record is written a little later than the first message.
-  if (found === undefined && (state.owner !== principal || state.isDeleted))
+  // The record is written a little later than the first message, or than the log says that it is deleted.
+  if (state.isDeleted || (found === undefined && state.owner !== principal))
     throw noSession(session)
 
   const { inputs, older } = select(state, request)

@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import type { SessionId, SessionRecord } from '@mcp-host/contracts'
 import {
   deleteSession,
   getSession,
@@ -11,7 +12,8 @@ import type { SessionViews } from '../turn/session-views.ts'
 import { eraseSession } from './erase-session.ts'
 import { historyPage } from './history-page.ts'
 import { listRecords } from './list-records.ts'
-import { ownRecord } from './own-record.ts'
+import { newRecord } from './new-record.ts'
+import { noSession, ownRecord } from './own-record.ts'
 import type { UpdateDeps } from './update-session.ts'
 import { updateSession } from './update-session.ts'
 
@@ -34,6 +36,10 @@ export async function serveSessions({
 }: ServeSessionsDeps): Promise<Disposable> {
   const { records } = await bus.directory.watch()
   const stack = new DisposableStack()
+  /** The log may say that a session was deleted before its record does. */
+  const checkLog = async (session: SessionId): Promise<void> => {
+    if (await bus.sessions.isDeleted(session)) throw noSession(session)
+  }
   stack.use(
     bus.serve(listSessions, {}, ({ request, envelope: { principal } }) =>
       listRecords(records.values(), principal, request),
@@ -42,19 +48,26 @@ export async function serveSessions({
   stack.use(
     bus.serve(getSession, {}, async ({ request: { session }, envelope: { principal } }) => {
       const found = await bus.directory.get(session)
-      return ownRecord(session, found?.record, principal)
+      const record = ownRecord(session, found?.record, principal)
+      await checkLog(session)
+      return record
     }),
   )
   stack.use(
-    bus.serve(updateCall, {}, ({ request: { session, ...change }, envelope }) =>
-      updateSession({ bus, providers, now }, session, change, envelope),
-    ),
+    bus.serve(updateCall, {}, async ({ request: { session, ...change }, envelope }) => {
+      await checkLog(session)
+      return updateSession({ bus, providers, now }, session, change, envelope)
+    }),
   )
   stack.use(
     bus.serve(deleteSession, {}, async ({ request: { session }, envelope }) => {
       const { principal } = envelope
-      const check = (record: Parameters<typeof ownRecord>[1]) =>
-        ownRecord(session, record, principal)
+      // The gateway has checked who asks before it wrote that down; there may be no record yet.
+      const isDeleted = await bus.sessions.isDeleted(session)
+      const check = (record: SessionRecord | undefined): SessionRecord =>
+        record === undefined && isDeleted
+          ? newRecord(session, principal, now())
+          : ownRecord(session, record, principal)
       await eraseSession({ bus, logger }, session, { envelope, check })
       return {}
     }),

@@ -2,6 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Envelope, SessionId, SessionRecord, SettingsChange } from '@mcp-host/contracts'
 import { BusError, changeSettings, SessionSettings, withoutAlias } from '@mcp-host/contracts'
 import { cleanTitle } from './clean-title.ts'
+import { newRecord } from './new-record.ts'
 import { noSession, ownRecord } from './own-record.ts'
 import { updateRecord } from './update-record.ts'
 
@@ -120,18 +121,4 @@ function knownModel(asked: string, known: readonly string[]): string {
   if (known.length === 0 || known.includes(provider)) return model
   const message = `model: there is no provider "${provider}"; there are ${known.join(', ')}`
   throw new BusError('invalid', message, { field: 'model' })
-}
-
-function newRecord(session: SessionId, owner: string, now: number): SessionRecord {
-  return {
-    id: session,
-    owner,
-    title: '',
-    isTitled: false,
-    createdAt: now,
-    updatedAt: now,
-    messages: 0,
-    usage: [],
-    state: 'active',
-  }
 }

@@ -19,6 +19,7 @@ test('waiting for a long time leaves nothing behind', async () => {
     id: 'me',
     sessions: {
       read: log.read.bind(log),
+      lastSequence: log.lastSequence.bind(log),
       async *follow(_: SessionId, { signal }: { signal: AbortSignal }): AsyncIterable<FollowItem> {
         signal.addEventListener('abort', () => heard.resolve())
         for (;;) {

@@ -12,6 +12,8 @@ import { TurnWriter } from './turn-writer.ts'
 
 /** How soon to look again at a session that another orchestrator is busy with. */
 const ELSEWHERE_MS = 1_000
+/** What was said so long ago waited for an orchestrator, or for the turn before it. */
+export const WAITED_MS = 250
 /** How soon to look again at one that waits for its user; the answer wakes it at once. */
 const WAITING_MS = 30_000
 
@@ -38,7 +40,7 @@ export class SessionRun {
     this.#session = first.session
     this.#through = first.seq
     this.#leaving = leaving
-    this.#used = deps.views.use(first.session, first.seq)
+    this.#used = openView(deps, first)
     this.#end = this.#run()
     // Whoever waits for a verdict gets the failure; without waiters it was logged where it arose.
     this.#end.catch(() => undefined)
@@ -186,4 +188,16 @@ function isAnswered({ state }: SessionView, input: number): boolean {
   if (state.seq < input) return false
   // A message that was sent twice has no turn of its own.
   return !state.unfinished.has(input)
+}
+
+/** With all that was said after an entry that waited, too: it may have been cancelled, or its session deleted. */
+async function openView(
+  { bus, views }: TurnDeps,
+  { session, seq, time }: LogEntry,
+): Promise<UsedView> {
+  const hasWaited = Date.now() - time > WAITED_MS
+  return views.use(
+    session,
+    hasWaited ? Math.max(seq, await bus.sessions.lastSequence(session)) : seq,
+  )
 }

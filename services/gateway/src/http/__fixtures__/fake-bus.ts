@@ -23,6 +23,7 @@ export class FakeBus {
     read: async (_: SessionId, after: number) => this.entries.filter(({ seq }) => seq > after),
     end: async () => endOf(this.entries),
     listen: async () => ({ ...endOf(this.entries), [Symbol.dispose]: () => undefined }),
+    isDeleted: async () => this.entries.some(({ fact }) => isDeletion(fact)),
     lastSequence: async () => this.entries.at(-1)?.seq ?? 0,
     follow: (_: SessionId, options: { after: number; signal: AbortSignal }) =>
       this.#follow(options),
@@ -128,4 +129,8 @@ export class FakeBus {
     }
     return { messages: [message] }
   }
+}
+
+function isDeletion(fact: LogEntry['fact']): boolean {
+  return fact !== undefined && 'type' in fact && fact.type === 'session-deleted'
 }

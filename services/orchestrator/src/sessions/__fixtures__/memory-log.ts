@@ -42,6 +42,12 @@ export class MemoryLog {
     return this.entries.at(-1)?.seq ?? 0
   }
 
+  async isDeleted(): Promise<boolean> {
+    return this.entries.some(
+      ({ kind, fact }) => kind === 'control' && fact.type === 'session-deleted',
+    )
+  }
+
   async read(
     _: SessionId,
     after: number,
