@@ -6,12 +6,7 @@ import { acquireLock } from '../provision/lock.mjs'
 export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
   await mkdir(dataDir, { recursive: true })
   const file = join(dataDir, 'lock')
-  let owner = acquireLock(file)
-  if (owner === process.pid) {
-    // Left by an earlier process that had our number, as happens in containers.
-    await rm(file)
-    owner = acquireLock(file)
-  }
+  const owner = acquireLock(file)
   if (owner !== undefined) throw new DataDirInUse(dataDir, owner)
   return { [Symbol.asyncDispose]: () => rm(file, { force: true }) }
 }

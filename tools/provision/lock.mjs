@@ -1,5 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { processStart } from './process-start.mjs'
 
 const pollMs = 100
 
@@ -31,8 +32,9 @@ export function acquireLock(lock) {
 /** A link appears with its content, so nobody ever sees a lock without an owner. */
 function tryAcquire(lock) {
   const claim = `${lock}.${process.pid}`
-  writeFileSync(claim, String(process.pid))
   try {
+    // The pid alone may be that of another process later.
+    writeFileSync(claim, [process.pid, processStart(process.pid) ?? ''].join(' ').trim())
     linkSync(claim, lock)
     return true
   } catch (error) {
@@ -45,21 +47,26 @@ function tryAcquire(lock) {
 
 /** The living process that holds the lock. */
 function ownerOf(lock) {
-  const owner = readOwner(lock)
-  if (!(owner > 0)) return undefined
+  const { pid, start } = readOwner(lock)
+  if (!(pid > 0)) return undefined
   try {
-    process.kill(owner, 0)
-    return owner
+    process.kill(pid, 0)
   } catch (error) {
-    return error.code === 'ESRCH' ? undefined : owner
+    return error.code === 'ESRCH' ? undefined : pid
   }
+  const present = processStart(pid)
+  if (present === undefined) return pid
+  // Without a start it was written by an earlier version, so not by this process.
+  const isAnother = start === undefined ? pid === process.pid : start !== present
+  return isAnother ? undefined : pid
 }
 
 function readOwner(lock) {
   try {
-    return Number(readFileSync(lock, 'utf8'))
+    const [pid, start] = readFileSync(lock, 'utf8').trim().split(' ')
+    return { pid: Number(pid), start }
   } catch (error) {
-    if (error.code === 'ENOENT') return undefined
+    if (error.code === 'ENOENT') return {}
     throw error
   }
 }

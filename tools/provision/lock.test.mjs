@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { withLock } from './lock.mjs'
+import { acquireLock, withLock } from './lock.mjs'
+import { processStart } from './process-start.mjs'
 
 let root
 beforeEach(() => {
@@ -37,6 +38,23 @@ test('a lock whose owner is dead does not hold anybody up', async () => {
 
   expect(await withLock(lock, () => 'done')).toBe('done')
   expect(readdirSync(root)).toEqual([])
+})
+
+test('a lock whose pid belongs to another process meanwhile does not hold anybody up', async () => {
+  const lock = join(root, 'lock')
+  // This process runs, and began at another time; the second is of a version that noted no times.
+  for (const left of [`${process.pid} another-boot-1`, String(process.pid)]) {
+    writeFileSync(lock, left)
+    expect(await withLock(lock, () => 'done')).toBe('done')
+  }
+})
+
+test('a lock names the pid and the start of its owner, which hold it together', async () => {
+  const lock = join(root, 'lock')
+  await withLock(lock, () => {
+    expect(readFileSync(lock, 'utf8')).toBe(`${process.pid} ${processStart(process.pid)}`)
+    expect(acquireLock(lock)).toBe(process.pid)
+  })
 })
 
 test('a lock is given back when the work fails', async () => {
