@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 
 const brokerTests = '**/*.broker.test.ts'
 const endToEndTests = 'test/**/*.e2e.test.ts'
+const fuzzTests = 'fuzz/**/*.fuzz.test.ts'
 const outside = ['**/node_modules/**', '**/.data/**']
 
 // The groups run one after another, cheap ones first: what is wrong in the small need not be searched in the large.
@@ -26,11 +27,24 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.{ts,mjs}'],
-          exclude: [...outside, brokerTests, endToEndTests],
+          exclude: [...outside, brokerTests, endToEndTests, fuzzTests],
           testTimeout: 10_000,
           hookTimeout: 10_000,
           maxWorkers: availableParallelism(),
           sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'fuzz',
+          include: [fuzzTests],
+          exclude: outside,
+          globalSetup: ['fuzz/seed.ts'],
+          setupFiles: ['fuzz/setup.ts'],
+          // fast-check ends each property by itself, also in a long run.
+          testTimeout: 0,
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -41,7 +55,7 @@ export default defineConfig({
           testTimeout: 30_000,
           hookTimeout: 30_000,
           maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -53,7 +67,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           // Each file runs a whole host of six processes: two files at once fill a small machine's cores.
           maxWorkers: Math.max(1, Math.floor(availableParallelism() / 2)),
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -18,7 +18,10 @@ const guide = 'docs/your-own-tool.md'
 const skipped: readonly (readonly [RegExp, string])[] = [
   [/^npm start/, 'starts the host that the other commands use'],
   [/^npm test/, 'runs this test'],
-  [/^npm run (?!.*--help)(fmt|generate|conformance|compat|coverage)/, 'belongs to development'],
+  [
+    /^npm run (?!.*--help)(fmt|generate|fuzz|conformance|compat|coverage)/,
+    'belongs to development',
+  ],
   [/^npx /, 'fetches a program from the registry'],
   [/\/events /, 'follows a stream that does not end'],
   [/\$SESSION/, 'needs the ids of a session of the reader'],

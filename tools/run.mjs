@@ -54,6 +54,11 @@ const commands = {
     target: ['compat/main.ts'],
     needsNatsServer: () => true,
   },
+  fuzz: {
+    summary:
+      'feed parsers and servers with hostile input; `fuzz --minutes 30`, `fuzz --seed 7 frames`',
+    target: ['tools/fuzz.ts'],
+  },
   test: {
     summary: 'run all checks and tests; with arguments, only the tests that match',
     target: ['tools/check.ts'],

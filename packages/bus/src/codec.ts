@@ -8,9 +8,11 @@ const bytes = new TextEncoder()
 
 /** The validated value as JSON. Throws `invalid` when the sender built a wrong message. */
 export function encode<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Array {
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw BusError.fromZod(parsed.error, what)
-  return bytes.encode(JSON.stringify(parsed.data))
+  return withinStack(what, () => {
+    const parsed = schema.safeParse(value)
+    if (!parsed.success) throw BusError.fromZod(parsed.error, what)
+    return bytes.encode(JSON.stringify(parsed.data))
+  })
 }
 
 /** The validated message. Throws `invalid` when it is not JSON or not of the schema. */
@@ -21,9 +23,21 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
   } catch (error) {
     throw new BusError('invalid', `${what}: not JSON`, { cause: error })
   }
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw BusError.fromZod(parsed.error, what)
-  return parsed.data
+  return withinStack(what, () => {
+    const parsed = schema.safeParse(value)
+    if (!parsed.success) throw BusError.fromZod(parsed.error, what)
+    return parsed.data
+  })
+}
+
+/** JSON is parsed at any depth, but checked and written by functions that call themselves. */
+function withinStack<T>(what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new BusError('invalid', `${what}: nested too deeply`, { cause: error })
+  }
 }
 
 const HEADERS = {

@@ -41,6 +41,9 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'unavailable',
 ])
 
+/** The names of fields may be the sender's own, of any length. */
+const MAX_FIELD_LENGTH = 200
+
 /** The one error that crosses process borders. */
 export class BusError extends Error {
   override readonly name = 'BusError'
@@ -82,7 +85,7 @@ export class BusError extends Error {
   /** The first problem zod found, as an `invalid` error that names the field. */
   static fromZod(error: z.ZodError, what: string): BusError {
     const issue = error.issues[0]
-    const field = issue === undefined ? '' : issue.path.join('.')
+    const field = issue === undefined ? '' : issue.path.join('.').slice(0, MAX_FIELD_LENGTH)
     const at = field === '' ? what : `${what}: ${field}`
     const message = `${at}: ${issue?.message ?? 'not valid'}`
     return new BusError('invalid', message, field === '' ? {} : { field })

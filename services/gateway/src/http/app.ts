@@ -50,6 +50,9 @@ const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 30 * 60_000
 const TIMEOUT_CHECK_MS = 5_000
 
+/** In an error, in characters; the rest of a longer path says no more. */
+const MAX_SHOWN_PATH = 200
+
 /** What the server says too shortly, by status. */
 const FAULTS: Readonly<Record<number, string>> = {
   415: 'body: must be JSON; send it as Content-Type: application/json, and a file as its own type, such as image/png',
@@ -115,7 +118,8 @@ export async function buildApp(
     },
     bodyLimit: MAX_BODY_BYTES,
     frameworkErrors: (error, _, reply) => {
-      void replyError(reply, new BusError('invalid', error.message), error.statusCode)
+      const message = error.message.slice(0, MAX_SHOWN_PATH)
+      void replyError(reply, new BusError('invalid', message), error.statusCode)
     },
     // The hook below says it better.
     return503OnClosing: false,
@@ -172,7 +176,10 @@ export async function buildApp(
     return replyError(reply, error)
   })
   app.setNotFoundHandler(({ method, url }, reply) =>
-    replyError(reply, new BusError('not-found', `there is no ${method} ${pathOf(url)}`)),
+    replyError(
+      reply,
+      new BusError('not-found', `there is no ${method} ${pathOf(url).slice(0, MAX_SHOWN_PATH)}`),
+    ),
   )
   addOperations(app, operations)
   addFrontPage(app, deps.catalog)

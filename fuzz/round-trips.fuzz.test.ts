@@ -1,0 +1,185 @@
+import { fillSubject, formatCursor, matchSubject, parseCursor } from '@mcp-host/contracts'
+import * as fc from 'fast-check'
+import { ArgumentValidator } from '../packages/mcp-host/src/arguments/argument-validator.ts'
+import { Tool } from '../packages/mcp-host/src/inventory/tool.ts'
+import { LineSplitter } from '../packages/mcp-host/src/transport/line-splitter.ts'
+import { joinToolNames, safeToolNames } from 'mcp-host/tool-names'
+import { expect, test } from 'vitest'
+import { eventIds, readEventId } from '../services/gateway/src/mcp/core/event-id.ts'
+import { newSession, readSession } from '../services/gateway/src/mcp/core/session.ts'
+import { StateSeal } from '../services/gateway/src/mcp/core/state-seal.ts'
+import { ToolCallSplitter } from '../services/llm-worker/src/json-tools/tool-call-splitter.ts'
+import { anyJson, anyText } from './arbitraries.ts'
+
+const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/)
+
+test('a cursor comes back from its text, and no other text is one', () => {
+  const cursor = fc.record({
+    seq: fc.nat({ max: 999_999_999_999_999 }),
+    part: fc.nat({ max: 999_999 }),
+    fence: fc.option(fc.nat({ max: 999_999_999_999_999 }), { nil: undefined }),
+    offset: fc.nat({ max: 999_999_999_999 }),
+  })
+  fc.assert(
+    fc.property(cursor, anyText, (given, text) => {
+      expect(parseCursor(formatCursor(given))).toEqual(given)
+      const parsed = parseCursor(text)
+      if (parsed !== undefined) expect(parseCursor(formatCursor(parsed))).toEqual(parsed)
+    }),
+  )
+})
+
+test('a subject gives back what it was filled with, and takes no value that widens it', () => {
+  fc.assert(
+    fc.property(fc.oneof(token, anyText), token, (server, client) => {
+      const template = 'mcp.{server}.{client}.req'
+      let subject: string
+      try {
+        subject = fillSubject(template, { server, client })
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError)
+        return
+      }
+      expect(subject.split('.')).toHaveLength(4)
+      expect(subject).not.toMatch(/[*>\s]/)
+      expect(matchSubject(template, subject)).toEqual({ server, client })
+    }),
+  )
+})
+
+test('the id of an event comes back, and a made-up one is read without an error', () => {
+  const rpcId = fc.oneof(fc.maxSafeInteger(), anyText)
+  fc.assert(
+    fc.property(token, token, token, rpcId, anyText, (supervisor, server, id, request, made) => {
+      const kept = { supervisor, server, id }
+      const idOf = eventIds({ kept, request })
+      // Lone surrogates have no form in UTF-8.
+      if (idOf !== undefined && String(request).isWellFormed()) {
+        expect(readEventId(idOf(7))).toEqual({ kept, request, progressToken: undefined, number: 7 })
+      }
+      readEventId(made)
+      readEventId(`${made}.1`)
+    }),
+  )
+})
+
+test('a session of MCP and a sealed state come back, and made-up ones are refused without an error', async () => {
+  const seal = new StateSeal(async () => new Uint8Array(32))
+  const content = fc.dictionary(fc.string(), fc.jsonValue())
+  await fc.assert(
+    fc.asyncProperty(content, anyText, async (given, made) => {
+      const session = readSession(newSession(given))
+      if (JSON.stringify(given).length < 1_000) {
+        expect(session?.capabilities).toEqual(JSON.parse(JSON.stringify(given)))
+      }
+      expect(await seal.open(await seal.seal(given))).toEqual(JSON.parse(JSON.stringify(given)))
+      readSession(`${'0'.repeat(32)}.${made}`)
+      for (const text of [made, `mcp-host-sealed.${made}`, `mcp-host-sealed.${made}.${made}`]) {
+        expect(await seal.open(text)).toBeUndefined()
+      }
+    }),
+  )
+})
+
+test('every tool has a name of its own that every model takes, and that follows from the tools alone', () => {
+  const identity = fc.record({
+    server: fc.oneof(fc.constantFrom('a', 'a__b', 'b'), token),
+    tool: fc.oneof(fc.constantFrom('b__c', 'c', '_c'), anyText),
+  })
+  fc.assert(
+    fc.property(fc.uniqueArray(identity, { selector: (each) => JSON.stringify(each) }), (tools) => {
+      const named = safeToolNames(tools)
+      expect(Array.from(named.values())).toEqual(tools)
+      for (const name of named.keys()) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
+      expect(safeToolNames(tools)).toEqual(named)
+      const join = joinToolNames(new Set(tools.map(({ server }) => server)))
+      const joined = tools.map(join)
+      const twice = joined.filter((name, index) => joined.indexOf(name) !== index)
+      expect(twice).toEqual([])
+    }),
+  )
+})
+
+test('arguments that were coerced are valid, and are not coerced again', () => {
+  const type = fc.constantFrom('string', 'number', 'integer', 'boolean', 'array', 'object')
+  const scalar = fc.oneof(
+    anyText,
+    fc.integer(),
+    fc.boolean(),
+    fc.constantFrom('1', 'true', ' 2 ', '1e5'),
+  )
+  const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'a/b', '~1')
+  const schemas = fc.uniqueArray(fc.tuple(name, type), { selector: ([each]) => each })
+  fc.assert(
+    fc.property(schemas, fc.array(fc.tuple(name, fc.oneof(scalar, anyJson))), (fields, given) => {
+      const properties = Object.fromEntries(fields.map(([each, is]) => [each, { type: is }]))
+      const tool = Tool.parse({ name: 't', inputSchema: { type: 'object', properties } })
+      const validator = new ArgumentValidator('lenient')
+      const verdict = validator.validate(tool, Object.fromEntries(given))
+      if (verdict.kind === 'valid') {
+        const again = validator.validate(tool, verdict.args)
+        expect(again).toEqual({ kind: 'valid', args: verdict.args })
+      }
+    }),
+  )
+})
+
+/** A text cut at places of its own. */
+const cut = (whole: fc.Arbitrary<string>): fc.Arbitrary<readonly [string, string[]]> =>
+  fc.tuple(whole, fc.array(fc.nat(), { maxLength: 6 })).map(([text, places]) => {
+    const at = places.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b)
+    return [text, [...at, text.length].map((end, index) => text.slice(at[index - 1] ?? 0, end))]
+  })
+
+test('lines are the same however their bytes are cut', () => {
+  const text = fc
+    .array(fc.oneof(fc.constantFrom('\n', '\r\n', '\r', ''), fc.string()), { maxLength: 8 })
+    .map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(cut(text), ([whole, parts]) => {
+      const linesOf = (chunks: readonly string[]): string[] => {
+        const splitter = new LineSplitter({ maxLineBytes: 1_000_000, whenTooLong: 'throw' })
+        const lines = chunks.flatMap((chunk) =>
+          Array.from(splitter.push(Buffer.from(chunk)), String),
+        )
+        return [...lines, String(splitter.rest())]
+      }
+      expect(linesOf(parts)).toEqual(linesOf([whole]))
+    }),
+  )
+})
+
+test('calls in the text of a model are the same however the text is cut', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '{"tool":"add","arguments":{"a":1}}',
+      '{"tool":"none","arguments":{}}',
+      '{"tool":"add"',
+      '```json\n',
+      '```',
+      '[',
+      ']',
+      ',',
+      '{',
+      '}',
+      '"',
+      '\\',
+      'words ',
+    ),
+    fc.string(),
+  )
+  const text = fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(cut(text), ([whole, parts]) => {
+      const said = (chunks: readonly string[]): string => {
+        const splitter = new ToolCallSplitter((tool) => tool === 'add')
+        const pieces = [...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()]
+        return pieces
+          .map((each) => (each.type === 'text-delta' ? each.text : `<${JSON.stringify(each)}>`))
+          .join('')
+          .replaceAll(/"id":"[^"]*"/g, '"id":""')
+      }
+      expect(said(parts)).toBe(said([whole]))
+    }),
+  )
+})

@@ -1,0 +1,156 @@
+import { fileURLToPath } from 'node:url'
+import * as fc from 'fast-check'
+import { MCPHost, McpHostError } from 'mcp-host'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LEGACY, MemoryEndpoint } from '../packages/mcp-host/test/fixtures/memory-endpoint.ts'
+import { Connection } from '../packages/mcp-host/src/connection/connection.ts'
+import { MESSAGE_LIMITS } from '../packages/mcp-host/src/connection/message-limits.ts'
+import { Inventory } from '../packages/mcp-host/src/inventory/inventory.ts'
+import { silentLogger } from '../packages/mcp-host/src/logger.ts'
+import { anyJson, anyText, nearly, textLike } from './arbitraries.ts'
+
+const content = fc.array(
+  fc.oneof(
+    fc.record({ type: fc.constant('text'), text: anyText }),
+    fc.record({ type: fc.constant('image'), data: anyText, mimeType: anyText }),
+    fc.record({ type: fc.constant('resource_link'), uri: anyText, name: anyText }),
+    fc.record({
+      type: fc.constant('resource'),
+      resource: fc.record({ uri: anyText, text: anyText }),
+    }),
+  ),
+  { maxLength: 3 },
+)
+const result = fc.record(
+  { content, structuredContent: anyJson, isError: fc.boolean(), _meta: anyJson },
+  { requiredKeys: ['content'] },
+)
+const error = fc.record(
+  { code: fc.integer(), message: anyText, data: anyJson },
+  { requiredKeys: ['code', 'message'] },
+)
+
+/** Stands for the id of the call that is under way. */
+const ID = '$ID'
+const jsonrpc = fc.constant('2.0')
+const id = fc.oneof({ weight: 4, arbitrary: fc.constant(ID) }, anyJson)
+
+const answer = fc.oneof(fc.record({ jsonrpc, id, result }), fc.record({ jsonrpc, id, error }))
+const notice = fc.record({
+  jsonrpc,
+  method: fc.constantFrom(
+    'notifications/message',
+    'notifications/progress',
+    'notifications/tools/list_changed',
+    'notifications/resources/list_changed',
+    'notifications/resources/updated',
+    'notifications/cancelled',
+    'notifications/elicitation/complete',
+    'constructor',
+  ),
+  params: fc.record(
+    {
+      level: fc.constant('error'),
+      data: anyJson,
+      progressToken: fc.oneof(fc.constant(ID), anyJson),
+      progress: fc.double(),
+      uri: anyText,
+      requestId: fc.oneof(fc.constant(ID), anyJson),
+    },
+    { requiredKeys: [] },
+  ),
+})
+const request = fc.record({
+  jsonrpc,
+  id: anyJson,
+  method: fc.constantFrom(
+    'ping',
+    'roots/list',
+    'sampling/createMessage',
+    'elicitation/create',
+    'x',
+  ),
+  params: fc.record({ messages: anyJson, message: anyText, requestedSchema: anyJson }),
+})
+const line = textLike(fc.oneof({ weight: 3, arbitrary: answer }, notice, request)).map((text) =>
+  text.replaceAll(/[\r\n]/g, ' ').replaceAll(`"${ID}"`, ID),
+)
+
+const ECHO = fileURLToPath(new URL('fixtures/saying-server.ts', import.meta.url))
+
+let host: MCPHost
+beforeAll(async () => {
+  host = new MCPHost({ env: { PATH: process.env['PATH'] }, logger: silentLogger })
+  const server = {
+    type: 'stdio',
+    command: process.execPath,
+    args: [ECHO],
+    env: {},
+    cwd: '/',
+  } as const
+  await host.initialize({ servers: { hostile: server, good: server } })
+})
+afterAll(() => host.shutdown())
+
+test('a host goes on, whatever lines a server writes in the place of an answer', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 3 }), async (lines) => {
+      const said = await host
+        .callTool('hostile.say', { lines }, { timeoutMs: 1_000 })
+        .catch((failure: unknown) => failure)
+      if (said instanceof Error) expect(said).toBeInstanceOf(McpHostError)
+      const good = await host.callTool('good.say', { lines: [] })
+      expect(good).toMatchObject({ content: [{ text: 'done' }] })
+    }),
+  )
+  // Its failed calls may have opened the circuit; the process is the same.
+  const hostile = host.getServers().find(({ name }) => name === 'hostile')
+  expect(hostile).toMatchObject({ state: 'ready', restarts: 0 })
+})
+
+const item = fc.record(
+  { name: anyText, uri: anyText, uriTemplate: anyText, inputSchema: anyJson, annotations: anyJson },
+  { requiredKeys: ['name', 'uri', 'uriTemplate', 'inputSchema'] },
+)
+const page = nearly(
+  fc.record(
+    Object.fromEntries(
+      ['tools', 'prompts', 'resources', 'resourceTemplates'].map((list) => [
+        list,
+        fc.array(item, { maxLength: 3 }),
+      ]),
+    ),
+  ),
+)
+
+test('lists of any shape are taken in without an error', async () => {
+  await fc.assert(
+    fc.asyncProperty(page, async (listed) => {
+      const list = (): unknown => listed
+      const endpoint = new MemoryEndpoint({
+        ...LEGACY,
+        'tools/list': list,
+        'prompts/list': list,
+        'resources/list': list,
+        'resources/templates/list': list,
+      })
+      const connection = await Connection.open(endpoint, {
+        clientInfo: { name: 'fuzz', version: '1' },
+        capabilities: {},
+        era: 'legacy',
+        signal: new AbortController().signal,
+        onClose: () => undefined,
+        onError: () => undefined,
+        prepare: () => undefined,
+      })
+      const inventory = new Inventory(
+        connection,
+        { logger: silentLogger, onChange: () => undefined },
+        { filter: {}, timeoutMs: 1_000, limits: MESSAGE_LIMITS },
+      )
+      await inventory.load(new AbortController().signal)
+      JSON.stringify(Array.from(inventory.tools.values()))
+      await connection.close()
+    }),
+  )
+})

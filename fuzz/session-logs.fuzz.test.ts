@@ -1,0 +1,203 @@
+import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
+import {
+  applyEntry,
+  emptySession,
+  fromSnapshot,
+  generationId,
+  LOG_FACTS,
+  newEnvelope,
+  toolCallId,
+  toSnapshot,
+} from '@mcp-host/contracts'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { anyJson, anyText } from './arbitraries.ts'
+
+const session = 'sessionsessionsession' as SessionId
+const envelope = newEnvelope('local')
+
+// Few of each, so that facts are about the same things.
+const seq = fc.integer({ min: 1, max: 12 })
+const messageId = fc.constantFrom('m1', 'm2', 'm3', '__proto__')
+const generation = seq.map((fence) => generationId(session, fence))
+const call = fc.tuple(generation, fc.nat({ max: 1 })).map(([id, index]) => toolCallId(id, index))
+const question = fc.constantFrom('q1', 'q2')
+const blocks = fc.array(
+  fc.oneof(
+    fc.record({ type: fc.constant('text'), text: anyText }),
+    fc.record({
+      type: fc.constant('tool-call'),
+      id: call,
+      name: anyText,
+      server: fc.constant('s'),
+      tool: fc.constant('t'),
+      arguments: anyJson,
+    }),
+  ),
+  { maxLength: 3 },
+)
+const base = { turn: seq, seen: seq }
+const about = { call, server: fc.constant('s'), tool: fc.constant('t') }
+
+const facts: Readonly<Record<LogFact['kind'], fc.Arbitrary<unknown>>> = {
+  input: fc.record(
+    { id: messageId, text: anyText, replaces: messageId },
+    { requiredKeys: ['id', 'text'] },
+  ),
+  control: fc.oneof(
+    fc.record({
+      type: fc.constant('input-answered'),
+      id: question,
+      action: fc.constantFrom('accept', 'decline'),
+    }),
+    fc.record({ type: fc.constant('cancel-requested'), messageId }, { requiredKeys: ['type'] }),
+    fc.record({ type: fc.constant('model-chosen'), model: anyText }, { requiredKeys: ['type'] }),
+    fc.constant({ type: 'session-deleted' }),
+  ),
+  turn: fc.oneof(
+    fc.record(
+      {
+        type: fc.constant('turn-claimed'),
+        ...base,
+        messageId,
+        orchestrator: fc.constant('o'),
+        epoch: seq,
+        generation,
+      },
+      { requiredKeys: ['type', 'turn', 'seen', 'messageId', 'orchestrator', 'epoch'] },
+    ),
+    fc.record(
+      { type: fc.constant('generation-started'), ...base, generation, voids: generation },
+      { requiredKeys: ['type', 'turn', 'seen', 'generation'] },
+    ),
+    fc.record({
+      type: fc.constant('tool-settled'),
+      ...base,
+      ...about,
+      outcome: fc.constantFrom('refused', 'unknown', 'cancelled'),
+      message: anyText,
+    }),
+    fc.record({
+      type: fc.constant('approval-required'),
+      ...base,
+      ...about,
+      id: question,
+      message: anyText,
+      arguments: anyJson,
+      expiresAt: seq,
+    }),
+    fc.record({
+      type: fc.constant('turn-waiting'),
+      ...base,
+      for: fc.constantFrom('approval', 'owner'),
+      until: seq,
+    }),
+    fc.record({
+      type: fc.constant('context-compacted'),
+      ...base,
+      how: fc.constantFrom('cleared', 'summarised', 'dropped'),
+      through: seq,
+      tokensBefore: seq,
+      tokensAfter: seq,
+    }),
+    fc.record(
+      {
+        type: fc.constant('turn-done'),
+        ...base,
+        outcome: fc.constantFrom('completed', 'failed'),
+        voids: generation,
+      },
+      { requiredKeys: ['type', 'turn', 'seen', 'outcome'] },
+    ),
+  ),
+  generation: fc.record({
+    generation,
+    outcome: fc.constantFrom('completed', 'cancelled'),
+    content: blocks,
+    provider: fc.constant('p'),
+    model: fc.constant('m'),
+  }),
+  tool: fc.oneof(
+    fc.record({
+      type: fc.constant('tool-started'),
+      call,
+      attempt: seq,
+      supervisor: fc.constant('s'),
+      nonce: anyText,
+    }),
+    fc.record({
+      type: fc.constant('tool-finished'),
+      ...about,
+      outcome: fc.constantFrom('ok', 'error'),
+      content: fc.constant([{ type: 'text', text: 'x' }]),
+      durationMs: seq,
+    }),
+    fc.record({
+      type: fc.constant('input-required'),
+      ...about,
+      attempt: seq,
+      id: question,
+      kind: fc.constant('elicitation'),
+      mode: fc.constant('form'),
+      message: anyText,
+      expiresAt: seq,
+    }),
+    fc.record({
+      type: fc.constant('input-closed'),
+      call,
+      id: question,
+      reason: fc.constantFrom('expired', 'cancelled'),
+    }),
+  ),
+}
+
+const fact = fc
+  .constantFrom(...(Object.keys(facts) as LogFact['kind'][]))
+  .chain((kind) => facts[kind].map((value) => ({ kind, fact: value })))
+
+/** Any facts in any order, as no host of ours writes them. */
+const log = fc.array(fact, { maxLength: 30 }).map((all) =>
+  all.flatMap(({ kind, fact: value }, index): LogEntry[] => {
+    const parsed = LOG_FACTS[kind].payload.safeParse(value)
+    if (!parsed.success) return []
+    const at = { session, seq: index + 1, time: index + 1, envelope }
+    // The kind decides the type of the fact, which TypeScript cannot follow through the table.
+    return [{ kind, fact: parsed.data, ...at } as LogEntry]
+  }),
+)
+
+test('any log is folded, and taking it in again changes nothing', () => {
+  fc.assert(
+    fc.property(log, (entries) => {
+      const state = emptySession()
+      for (const entry of entries) applyEntry(state, entry)
+      const once = structuredClone(state)
+      for (const entry of entries) applyEntry(state, entry)
+      expect(state).toEqual(once)
+      for (const unfinished of state.unfinished) expect(state.inputs.has(unfinished)).toBe(true)
+    }),
+  )
+})
+
+test('a log is folded from a snapshot to the same turns, inputs and fence', () => {
+  fc.assert(
+    fc.property(log, fc.nat({ max: 30 }), (entries, at) => {
+      const whole = emptySession()
+      const begun = emptySession()
+      for (const entry of entries) applyEntry(whole, entry)
+      for (const entry of entries.slice(0, at)) applyEntry(begun, entry)
+      const text = toSnapshot(begun)
+      fc.pre(text !== undefined)
+      const read = fromSnapshot(text)
+      if (read === undefined) throw new Error('the snapshot was not read')
+      for (const entry of entries.slice(at)) applyEntry(read, entry)
+      expect(read.seq).toBe(whole.seq)
+      expect(read.fence).toBe(whole.fence)
+      expect(read.head).toBe(whole.head)
+      expect(Array.from(read.inputs.keys())).toEqual(Array.from(whole.inputs.keys()))
+      for (const input of whole.inputs.keys()) {
+        expect(read.turns.get(input)?.done?.outcome).toBe(whole.turns.get(input)?.done?.outcome)
+      }
+    }),
+  )
+})

@@ -1,0 +1,18 @@
+import { CatalogTool } from '@mcp-host/contracts'
+import { expect, test } from 'vitest'
+import { decode, encode } from './codec.ts'
+
+const DEPTH = 20_000
+const deep = `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`
+const tool = `{"name":"t","inputSchema":{"deep":${deep}}}`
+const refusal = { code: 'invalid', message: 'tool: nested too deeply' }
+
+test('a message that is nested too deeply to be checked is refused as not valid', () => {
+  const message = new TextEncoder().encode(tool)
+  expect(() => decode(CatalogTool, message, 'tool')).toThrow(expect.objectContaining(refusal))
+})
+
+test('a value that is nested too deeply to be written is refused as not valid', () => {
+  const value = JSON.parse(tool) as CatalogTool
+  expect(() => encode(CatalogTool, value, 'tool')).toThrow(expect.objectContaining(refusal))
+})

@@ -1,0 +1,141 @@
+import type { Bus } from '@mcp-host/bus'
+import type { CatalogEntry, LogFact, ServerName, SessionId } from '@mcp-host/contracts'
+import { catalogKey, generationId } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { UnderWay } from '@mcp-host/service'
+import { Registry } from 'prom-client'
+import { gatewayEvents } from '../../events.ts'
+import { noClients, nothing } from '../../mcp/core/__fixtures__/no-clients.ts'
+import { OwnMounts } from '../../mcp/core/own-mounts.ts'
+import { Mounts } from '../../mcp/mounts.ts'
+import type { Connection } from '../../socket/connection.ts'
+import { serveSocket } from '../../socket/socket.ts'
+import { buildApp } from '../app.ts'
+import { FakeBus } from './fake-bus.ts'
+
+const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+const CATALOG: readonly CatalogEntry[] = [
+  { kind: 'supervisor', id: 's', startedAt: 0, servers: {}, configured: ['a'] },
+  {
+    kind: 'server',
+    server: 'a' as ServerName,
+    supervisor: 's',
+    state: 'ready',
+    tools: [{ name: 'add', inputSchema }],
+    prompts: [{ name: 'greet' }],
+    resources: [{ uri: 'mem://one', name: 'one' }],
+    resourceTemplates: [{ uriTemplate: 'mem://{id}/x', name: 'x' }],
+    revision: 1,
+  },
+]
+
+/** A gateway on a port of its own; the bus behind it is in memory and answers every message and every call at once. */
+export interface FakeGateway extends AsyncDisposable {
+  readonly url: string
+  readonly bus: FakeBus
+  /** What it logged as errors: faults of its own. */
+  readonly errors: readonly unknown[]
+}
+
+export async function startFakeGateway(): Promise<FakeGateway> {
+  const bus = new AnsweringBus()
+  const errors: unknown[] = []
+  const quiet = (): void => undefined
+  // Only what is used of it.
+  const logger = {
+    info: quiet,
+    warn: quiet,
+    error: (fields: unknown) => errors.push(fields),
+  } as unknown as Logger
+  const draining = new AbortController()
+  const metrics = new Registry()
+  const entries = new Map(CATALOG.map((entry) => [catalogKey(entry), entry]))
+  const catalog = { entries, onChange: () => nothing }
+  const connections = new Set<Connection>()
+  const common = {
+    bus: bus.asBus(),
+    logger,
+    events: gatewayEvents(metrics),
+    draining: draining.signal,
+    refusing: draining.signal,
+    connections,
+    welcome: () => 'Welcome',
+  }
+  const app = await buildApp(
+    {
+      ...common,
+      operations: { service: 'gateway', metrics, ready: async () => undefined },
+      onSocket: (socket, request) =>
+        void serveSocket(common, socket, request, { heartbeatMs: 30_000 }),
+      passing: new UnderWay(),
+      clients: noClients,
+      ownMounts: new OwnMounts({
+        versions: () => undefined,
+        onChange: () => nothing,
+        read: async () => undefined,
+      }),
+      catalog,
+      mounts: new Mounts(catalog),
+      models: () => ({ default: { provider: 'demo', model: 'demo-1' }, providers: [] }),
+      tools: () => [{ server: 'a', tool: 'add', state: 'ready' }],
+      live: { of: async () => [] },
+    },
+    { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },
+  )
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    url,
+    bus,
+    errors,
+    async [Symbol.asyncDispose]() {
+      draining.abort()
+      for (const socket of app.websocketServer.clients) socket.terminate()
+      app.server.closeAllConnections()
+      await app.close()
+    },
+  }
+}
+
+/** Ends each turn as soon as its message is stored, and answers each call of a server. */
+class AnsweringBus extends FakeBus {
+  readonly id = 'gateway'
+
+  override store(
+    session: SessionId,
+    fact: LogFact,
+    messageId?: string,
+  ): ReturnType<FakeBus['store']> {
+    const stored = super.store(session, fact, messageId)
+    if (fact.kind === 'input' && !stored.duplicate) this.#answer(session, stored.seq, fact.fact.id)
+    return stored
+  }
+
+  readonly emit = (): void => undefined
+  readonly listen = (): Disposable => nothing
+
+  readonly pass: Bus['pass'] = (_contract, _params, _question, _options, listener) => {
+    // Any result would do, which TypeScript cannot see through the contract.
+    const head = { type: 'result' } as never
+    setImmediate(() => listener.onAnswer({ head, body: Buffer.from('{"content":[]}') }))
+  }
+
+  #answer(session: SessionId, turn: number, messageId: string): void {
+    const base = { turn, seen: turn, messageId }
+    const generation = generationId(session, turn)
+    const claim = {
+      type: 'turn-claimed',
+      orchestrator: 'o',
+      epoch: 1,
+      generation,
+      ...base,
+    } as const
+    super.store(session, { kind: 'turn', fact: claim })
+    const content = [{ type: 'text' as const, text: 'hello' }]
+    const result = { generation, outcome: 'completed' as const, content, provider: 'p', model: 'm' }
+    super.store(session, { kind: 'generation', fact: result })
+    super.store(session, {
+      kind: 'turn',
+      fact: { type: 'turn-done', outcome: 'completed', ...base },
+    })
+  }
+}
