@@ -29,7 +29,7 @@ export {
   ToolUse,
 } from './mcp-server/catalog-entry.ts'
 export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
-export { isConfigured, viewServers } from './mcp-server/view-servers.ts'
+export { isConfigured, presentSupervisors, viewServers } from './mcp-server/view-servers.ts'
 export {
   ContentBlock,
   ModelUsage,

@@ -66,6 +66,11 @@ export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
     })
 }
 
+/** The ids of the supervisors that are present; one that was killed is among them for some seconds more. */
+export function presentSupervisors(entries: Iterable<CatalogEntry>): string[] {
+  return Array.from(entries).flatMap((entry) => (entry.kind === 'supervisor' ? [entry.id] : []))
+}
+
 /**
  * Whether any supervisor has a server in its configuration, so that one which is away may come back. While no
  * supervisor is present, or one is of an earlier version, nothing counts as removed.

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
-import { BusError, isConfigured } from '@mcp-host/contracts'
+import { BusError, isConfigured, presentSupervisors } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
 import { addOperations, VERSION } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -86,7 +86,11 @@ export async function buildApp(
   const { logger, events, operations, onSocket, draining, refusing } = deps
   const { clients, ownMounts, approvals } = deps
   const upstream = new SharedUpstream(
-    new BusUpstream(deps.bus, (server) => isConfigured(deps.catalog.entries.values(), server)),
+    new BusUpstream(
+      deps.bus,
+      (server) => isConfigured(deps.catalog.entries.values(), server),
+      () => presentSupervisors(deps.catalog.entries.values()),
+    ),
   )
   const serverInfo = { name: 'mcp-host', version: VERSION }
   const endpoint = new McpEndpoint(

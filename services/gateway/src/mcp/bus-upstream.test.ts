@@ -99,7 +99,7 @@ describe('when whoever has it is silent', () => {
         else listener.onFailure(new BusError('deadline', 'no answer in time'))
       },
     }
-    return { asked, upstream: new BusUpstream(bus as never) }
+    return { asked, bus, upstream: new BusUpstream(bus as never) }
   }
   const request = { method: 'tools/call', params: {}, era: 'legacy' } as const
 
@@ -141,4 +141,30 @@ describe('when whoever has it is silent', () => {
     await expect(silent.pass('s', { ...request, isReadOnly: true })).rejects.toMatchObject(fault)
     expect(twice).toHaveLength(2)
   })
+
+  test.each([
+    ['is frozen', 'deadline', 1],
+    ['was killed', 'unavailable', 2],
+  ] as const)(
+    'what only reads is asked once more only if the supervisor was killed: it %s',
+    async (_, code, times) => {
+      const { asked, bus } = losing(1)
+      const call = async (
+        _contract: unknown,
+        { supervisor }: { supervisor: string },
+      ): Promise<object> => {
+        if (supervisor === 's1') throw new BusError(code, 'no answer')
+        return {}
+      }
+      const to = new BusUpstream(
+        { ...bus, call } as never,
+        () => true,
+        () => ['s1', 's2'],
+      )
+      const passed = to.pass('s', { ...request, isReadOnly: true }).catch((error: unknown) => error)
+      if (code === 'deadline') expect(await passed).toMatchObject(fault)
+      else expect(await passed).toMatchObject({ type: 'result' })
+      expect(asked).toHaveLength(times)
+    },
+  )
 })

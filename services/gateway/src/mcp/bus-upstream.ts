@@ -28,6 +28,7 @@ import type {
   WatchRequest,
 } from './core/upstream.ts'
 import { MOVED } from './core/upstream.ts'
+import { isAnySilent } from './is-any-silent.ts'
 import { PassedCall } from './passed-call.ts'
 
 /** How long a request waits for a supervisor that has its server. */
@@ -46,15 +47,21 @@ type UpstreamBus = Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs
 export class BusUpstream implements Upstream {
   readonly #bus: UpstreamBus
   readonly #isConfigured: (server: string) => boolean
+  readonly #supervisors: () => Iterable<string>
   readonly #logListeners = new Set<(log: ServerLog) => void>()
   /** While anybody listens. */
   #logs: Disposable | undefined
   #count = 0
 
-  /** `isConfigured`: whether a server that is away may come back. */
-  constructor(bus: UpstreamBus, isConfigured: (server: string) => boolean = () => true) {
+  /** `isConfigured`: whether a server that is away may come back. `supervisors`: those that are present. */
+  constructor(
+    bus: UpstreamBus,
+    isConfigured: (server: string) => boolean = () => true,
+    supervisors: () => Iterable<string> = () => [],
+  ) {
     this.#bus = bus
     this.#isConfigured = isConfigured
+    this.#supervisors = supervisors
   }
 
   async pass(server: string, request: PassedRequest): Promise<Passed> {
@@ -189,7 +196,7 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Asks until somebody takes it; once it was taken, never again, unless it only reads. `error`: why it failed before. */
+  /** Asks until somebody takes it; once it was taken, never again, unless it only reads and who had it is dead. `error`: why it failed before. */
   async #askAgain(
     call: PassedCall,
     question: Question,
@@ -213,6 +220,10 @@ export class BusUpstream implements Upstream {
       const mayWait = code === 'unavailable' && performance.now() < giveUpAt
       const isLost = code === 'deadline' && mayRepeat
       if (!mayWait && !isLost) throw toFault(failure, call.server)
+      // It may have frozen its supervisor, and would freeze the next.
+      if (isLost && (await isAnySilent(this.#bus, this.#supervisors()))) {
+        throw unknownOutcome(call.server, STOPPED_ANSWERING)
+      }
       if (isLost) mayRepeat = false
       else await sleep(RETRY_MS)
       call.checkCaller()
@@ -291,6 +302,7 @@ interface Question {
 }
 
 const GONE = 'it went away during the request'
+const STOPPED_ANSWERING = 'a supervisor stopped answering during the request'
 
 /** Throws `RpcFault`. */
 function toBody(params: Params): string {
