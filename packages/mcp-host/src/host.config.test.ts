@@ -32,6 +32,7 @@ describe('a configuration given as an object', () => {
       env: {},
       cwd: `${process.cwd()}/sub`,
       timeoutMs: 5000,
+      secrets: { NAME: 'ada' },
     })
     expect(warnings).toEqual([
       {

@@ -32,6 +32,11 @@ import { checkServerName } from './server-name.ts'
 const common = {
   ...settings,
   restart: restart.exactOptional(),
+  secrets: explained(
+    z.record(z.string(), z.string('must be a string'), 'must be an object').exactOptional(),
+    'Values that are masked in errors, logs and health, by names that are shown instead.',
+    { TOKEN: 'a-value' },
+  ),
   roots: explained(
     z.array(fileUri, 'must be a list').exactOptional(),
     'Folders that the server is told to work in.',

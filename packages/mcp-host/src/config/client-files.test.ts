@@ -128,6 +128,7 @@ test('a file of Gemini CLI is read, with its lists of tools', async () => {
       env: { DATABASE_URL: 'postgres://db', API_KEY: 'key' },
       timeoutMs: 15_000,
       tools: { allow: ['safe_tool', 'file_reader'], deny: ['dangerous_tool'] },
+      secrets: { DB_CONNECTION_STRING: 'postgres://db', API_KEY: 'key' },
     },
     httpServer: {
       ...http,

@@ -6,6 +6,8 @@ import { fieldPath, membersOf } from './json-tree.ts'
 import { ownValue } from '../own-value.ts'
 
 export interface ExpandContext extends Known {
+  /** Gets the values that are filled in, by their names. */
+  readonly filled: Map<string, string>
   readonly faults: FaultList
 }
 
@@ -29,7 +31,8 @@ export function expandTree(node: Node, path: string, context: ExpandContext): un
 
 function expandText(template: string, node: Node, path: string, context: ExpandContext): string {
   const { faults } = context
-  const { text, unset, unknown } = expandVariables(template, context)
+  const { text, filled, unset, unknown } = expandVariables(template, context)
+  for (const [name, value] of filled) context.filled.set(name, value)
   for (const reference of unknown) {
     faults.add(node.offset, path, `has ${reference}, which is not a variable`, remedyFor(reference))
   }
@@ -45,11 +48,12 @@ function expandShellForm(
   text: string,
   node: Node,
   path: string,
-  { variables, faults }: ExpandContext,
+  { variables, filled, faults }: ExpandContext,
 ): string {
   const [, name] = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(text) ?? []
   if (name === undefined || node.value !== text) return text
   const value = ownValue(variables, name)
+  if (value !== undefined) filled.set(name, value)
   const taken = value === undefined ? 'the text as it is' : 'the variable'
   const message = `is taken for ${taken}, because "$" without braces is the form of other clients`
   faults.tolerate(node.offset, path, message, `Write \${${name}} for the variable.`)

@@ -3,6 +3,8 @@ import { ownValue } from '../own-value.ts'
 
 export interface Expansion {
   readonly text: string
+  /** Values that were filled in, each with the name that it has in the text. */
+  readonly filled: ReadonlyMap<string, string>
   /** Names without a value and without a default. */
   readonly unset: readonly string[]
   /** What starts like a variable but is none, as written. */
@@ -19,25 +21,33 @@ export interface Known {
 const REFERENCE = /\$\{([^}]*)\}?/g
 const VARIABLE = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}$/
 
+const INPUT = /^\$\{(input:.*)\}$/
+
 /**
  * Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}` and known references, once: a value is never
  * expanded again. The default also stands in for an empty value, as in a shell.
  */
 export function expandVariables(template: string, { variables, references }: Known): Expansion {
+  const filled = new Map<string, string>()
   const unset: string[] = []
   const unknown: string[] = []
   const text = template.replaceAll(REFERENCE, (reference) => {
     const known = references?.get(reference)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      const [, input] = INPUT.exec(reference) ?? []
+      if (input !== undefined) filled.set(input, known)
+      return known
+    }
     const [, name, fallback] = VARIABLE.exec(reference) ?? []
     if (name === undefined) {
       unknown.push(reference)
       return reference
     }
     const value = ownValue(variables, name)
+    if (value !== undefined) filled.set(name, value)
     if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
     if (value === undefined) unset.push(name)
     return value ?? ''
   })
-  return { text, unset, unknown }
+  return { text, filled, unset, unknown }
 }

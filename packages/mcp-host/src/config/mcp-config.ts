@@ -92,6 +92,8 @@ export interface CommonServerConfig {
   readonly idleTimeoutMs?: number
   /** How requests are spread over the `instances`; default `round-robin`. */
   readonly balance?: BalancePolicy
+  /** Masked in errors, logs and health, as values of `env` and `headers` are: by names, which are shown instead. */
+  readonly secrets?: Readonly<Record<string, string>>
   /** Folders that it is told to work in, as `file://` URIs, whatever callback is registered. */
   readonly roots?: readonly string[]
 }

@@ -94,7 +94,11 @@ describe('a server is read', () => {
     [
       'as processes that differ',
       `${COMMAND}, "instances": [{ "args": ["a"], "weight": 2 }, { "env": { "A": "\${TOKEN}" } }]`,
-      { ...stdio, instances: [{ args: ['a'], weight: 2 }, { env: { A: 'secret' } }] },
+      {
+        ...stdio,
+        instances: [{ args: ['a'], weight: 2 }, { env: { A: 'secret' } }],
+        secrets: { TOKEN: 'secret' },
+      },
     ],
     [
       'at several addresses',
@@ -151,6 +155,7 @@ describe('a server is read', () => {
       args: ['--key=secret', '${TOKEN}', '$HOME', 'x'],
       env: { KEY: 'secret', NONE: '' },
       cwd: '/secret',
+      secrets: { TOKEN: 'secret', TWICE: '${TOKEN}' },
     })
     expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
   })
@@ -162,6 +167,7 @@ describe('a server is read', () => {
       type: 'websocket',
       url: 'wss://secret.example',
       headers: { Authorization: 'Bearer secret' },
+      secrets: { TOKEN: 'secret' },
     })
     expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
   })

@@ -9,12 +9,13 @@ import { type ExpandContext, expandTree } from './expand-tree.ts'
 import { findProblems } from './find-problems.ts'
 import { fieldPath, membersOf } from './json-tree.ts'
 import type { ServerConfig } from './mcp-config.ts'
+import { SAFE_NAMES } from '../process/child-environment.ts'
 import { readEnvFile } from './read-env-file.ts'
 import { entries, foreignFields } from './server-entry.ts'
 import { isContradiction, serverKind } from './server-kind.ts'
 import { toRemoteConfig, toStdioConfig } from './to-server-config.ts'
 
-export interface ReadServerContext extends ExpandContext {
+export interface ReadServerContext extends Omit<ExpandContext, 'filled'> {
   /** What relative paths are relative to. */
   readonly folder: string
 }
@@ -34,7 +35,8 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
     return { config: undefined, dependencies: [] }
   }
   const countBefore = faults.count
-  const given = expandFields(node, path, context)
+  const filled = new Map<string, string>()
+  const given = expandFields(node, path, { ...context, filled })
   const { fields, renamed, warnings } = faults.isStrict ? asGiven(given) : toOwnFields(given)
   for (const { field, message, remedy } of warnings) {
     const offset = findNodeAtLocation(node, [field])?.offset ?? node.offset
@@ -55,14 +57,22 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
     kind === 'stdio'
       ? toStdioConfig(entries.stdio.parse(value), folder, fileEnv)
       : toRemoteConfig(entries[kind].parse(value), kind, folder)
-  return { config, dependencies }
+  return { config: withSecrets(config, filled), dependencies }
+}
+
+/** Whatever a variable is for, it may have a secret in it; what every program is told has none. */
+function withSecrets(config: ServerConfig, filled: ReadonlyMap<string, string>): ServerConfig {
+  const secrets = Array.from(filled).filter(
+    ([name, value]) => value !== '' && !SAFE_NAMES.has(name),
+  )
+  return secrets.length === 0 ? config : { ...config, secrets: Object.fromEntries(secrets) }
 }
 
 function asGiven(fields: OwnFields['fields']): OwnFields {
   return { fields, renamed: new Map(), warnings: [] }
 }
 
-function expandFields(node: Node, path: string, context: ReadServerContext) {
+function expandFields(node: Node, path: string, context: ExpandContext) {
   const fields = membersOf(node).flatMap(({ key, value }): [string, unknown][] => {
     // An id was looked at before, and as it is written: names are told in faults and logs.
     if (key === 'id' || Object.hasOwn(foreignFields, key)) return []

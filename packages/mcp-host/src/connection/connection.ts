@@ -13,6 +13,7 @@ import {
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client'
 
+import { type Mask, maskError } from '../process/mask-secrets.ts'
 import { MAX_TIMER_MS } from '../policies/time-limit.ts'
 import type { Endpoint } from '../transport/endpoint.ts'
 import { toHandshakeError } from './handshake-error.ts'
@@ -37,6 +38,8 @@ export interface ConnectionOptions {
   readonly clientInfo: Implementation
   readonly capabilities: ClientCapabilities
   readonly era: EraChoice
+  /** Takes the server's secrets out of errors and reasons. Default: nothing. */
+  readonly mask?: Mask
   /** Bounds the handshake. */
   readonly signal: AbortSignal
   /** Told once, when the connection ends for whatever reason. */
@@ -63,17 +66,20 @@ export class Connection {
   readonly #endpoint: Endpoint
   readonly #client: Client
   readonly #rpc: Rpc
+  readonly #mask: Mask
   #listening: Awaited<ReturnType<Client['listen']>> | undefined
 
-  private constructor(endpoint: Endpoint, client: Client, rpc: Rpc) {
+  private constructor(endpoint: Endpoint, client: Client, rpc: Rpc, mask: Mask) {
     this.#endpoint = endpoint
     this.#client = client
     this.#rpc = rpc
+    this.#mask = mask
   }
 
   /** Opens `endpoint` and shakes hands. Throws, with the endpoint closed, when that fails. */
   static async open(endpoint: Endpoint, options: ConnectionOptions): Promise<Connection> {
-    const { clientInfo, capabilities, era, signal, onClose, onError, prepare } = options
+    const { clientInfo, capabilities, era, signal, onClose, prepare, mask = asIs } = options
+    const onError = (error: Error): void => options.onError(maskError(error, mask))
     const client = new Client(clientInfo, {
       capabilities,
       inputRequired: { autoFulfill: false },
@@ -94,6 +100,7 @@ export class Connection {
     const { transport } = endpoint
     const rpc = new Rpc({
       meta,
+      mask,
       onListenerError: onError,
       send: (message, sendOptions) => transport.send(message, sendOptions),
       hasStreams: transport.hasPerRequestStream === true,
@@ -103,7 +110,7 @@ export class Connection {
     const tap = new (endpoint.isPipe ? PipeTap : Tap)(transport, { intake, rpc })
     const listeners: Pick<Client, 'onclose' | 'onerror'> = {
       onclose: () => {
-        rpc.close(endpoint.closeReason ?? 'closed the connection')
+        rpc.close(mask(endpoint.closeReason ?? 'closed the connection'))
         onClose()
       },
       onerror: onError,
@@ -113,10 +120,10 @@ export class Connection {
     try {
       // The signal bounds all of it; the SDK's own limit must not be shorter.
       await abortable(client.connect(tap, { signal, timeout: MAX_TIMER_MS }), signal)
-      return new Connection(endpoint, client, rpc)
+      return new Connection(endpoint, client, rpc, mask)
     } catch (error) {
       await endpoint.close()
-      throw toHandshakeError(error)
+      throw maskError(toHandshakeError(error), mask)
     }
   }
 
@@ -146,7 +153,8 @@ export class Connection {
 
   /** Why nothing more can come; undefined while it is open. */
   get closeReason(): string | undefined {
-    return this.#endpoint.closeReason
+    const reason = this.#endpoint.closeReason
+    return reason === undefined ? undefined : this.#mask(reason)
   }
 
   /** Of a process that ended by itself; null when a signal ended it. */
@@ -197,7 +205,7 @@ export class Connection {
     const listening = isEmpty
       ? undefined
       : await this.#client.listen(filter, { signal, timeout }).catch((error: unknown) => {
-          throw toRpcError(error, timeout)
+          throw maskError(toRpcError(error, timeout), this.#mask)
         })
     this.#listening = listening
     void listening?.closed.then((cause) => {
@@ -212,6 +220,8 @@ export class Connection {
     await this.#endpoint.close()
   }
 }
+
+const asIs: Mask = (text) => text
 
 /** What the SDK says of a request that it made for us. */
 function toRpcError(cause: unknown, timeoutMs: number): Error {

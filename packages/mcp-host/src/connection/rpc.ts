@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
+import { type Mask, maskError } from '../process/mask-secrets.ts'
 import { MAX_TIMER_MS } from '../policies/time-limit.ts'
 import { SlotMap } from '../slot-map.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
@@ -86,6 +87,8 @@ export interface RpcOptions {
   readonly meta: () => Readonly<Record<string, unknown>> | undefined
   /** Told what an `onProgress` throws. */
   readonly onListenerError: (error: Error) => void
+  /** Takes secrets out of what requests fail with. */
+  readonly mask?: Mask | undefined
   /** Whether the answer to each request has a stream of its own, which ends with the request. */
   readonly hasStreams?: boolean
   /** Whether the end of that stream is the cancellation, instead of a notification. */
@@ -111,6 +114,7 @@ export class Rpc {
       pending: this.#pending,
       send: options.send,
       cancelsByStream: options.cancelsByStream,
+      mask: options.mask,
       isHeld: () => this.#holds > 0,
       tell: (onProgress, progress) => this.#tell(onProgress, progress),
     }
@@ -276,9 +280,10 @@ class Pending {
     this.answered.resolve(result)
   }
 
-  reject(error: unknown): void {
+  reject(error: Error): void {
     this.#settle()
-    this.answered.reject(error)
+    const { mask } = this.#rpc
+    this.answered.reject(mask === undefined ? error : maskError(error, mask))
   }
 
   #settle(): void {
@@ -294,7 +299,9 @@ class Pending {
   }
 
   readonly #aborted = (): void => {
-    this.reject(this.#options.signal?.reason)
+    this.#settle()
+    // It is the caller's, and not to be changed.
+    this.answered.reject(this.#options.signal?.reason)
     this.#cancel('the caller cancelled it')
   }
 
@@ -315,6 +322,7 @@ interface PendingRpc {
   readonly pending: SlotMap<Pending>
   readonly send: Send
   readonly cancelsByStream: () => boolean
+  readonly mask: Mask | undefined
   /** Whether silence counts against no request. */
   isHeld(): boolean
   tell(onProgress: (progress: Progress) => unknown, progress: Progress): void

@@ -2,7 +2,7 @@ import type { Environment } from '../environment.ts'
 import { isForFetching } from './fetch-environment.ts'
 
 /** What a program needs to find its files, its user and its language; nothing that is a secret. */
-const SAFE_NAMES: ReadonlySet<string> = new Set([
+export const SAFE_NAMES: ReadonlySet<string> = new Set([
   'HOME',
   'LANG',
   'LC_ALL',

@@ -1,6 +1,8 @@
+import { inspect } from 'node:util'
+
 import { expect, test } from 'vitest'
 
-import { maskSecrets } from './mask-secrets.ts'
+import { maskError, maskJson, maskSecrets } from './mask-secrets.ts'
 
 test('a value of the environment is shown by its name', () => {
   const mask = maskSecrets({ API_KEY: 'k-12', DATA: 'postgres-data' })
@@ -27,4 +29,51 @@ test('the user and the password of a URL are masked', () => {
   expect(maskSecrets({})('via http://me:pass@proxy:3128/x')).toBe(
     'via http://[hidden]@proxy:3128/x',
   )
+})
+
+test.each([
+  'true',
+  '8080',
+  '12345678901',
+  'localhost',
+  '127.0.0.1',
+  'production',
+  'application/json',
+])('the ordinary value %s stays readable', (value) => {
+  expect(maskSecrets({ SOME: value })(`it is ${value}`)).toBe(`it is ${value}`)
+})
+
+test('the secret of a header is masked without its scheme, too', () => {
+  const mask = maskSecrets({ Authorization: 'Bearer abc-123-xyz' })
+  expect(mask('Bearer abc-123-xyz, abc-123-xyz')).toBe('[Authorization], [Authorization]')
+  expect(mask('Bearer of news')).toBe('Bearer of news')
+})
+
+test('all texts of a JSON value are masked, its names too', () => {
+  const mask = maskSecrets({ KEY: 'abcd' })
+  const value = { abcd: ['abcd', 1, null, true, { deep: 'x abcd' }] }
+  expect(maskJson(value, mask)).toEqual({ '[KEY]': ['[KEY]', 1, null, true, { deep: 'x [KEY]' }] })
+})
+
+test('a value nested without end is masked without a crash', () => {
+  let value: unknown = 'abcd'
+  for (let level = 0; level < 100_000; level += 1) value = [value]
+  expect(JSON.stringify(maskJson(value, maskSecrets({ KEY: 'abcd' })))).toContain('[hidden]')
+})
+
+test('an error is masked with its causes, its stack and its fields', () => {
+  const cause = Object.assign(new Error('sent abcd'), { data: { text: 'abcd' }, status: 400 })
+  const several = new AggregateError([cause], 'all of abcd failed')
+  const error = new Error('with abcd', { cause: several })
+  const masked = inspect(maskError(error, maskSecrets({ KEY: 'abcd' })), { depth: 10 })
+  expect(masked).not.toContain('abcd')
+  expect(masked).toContain('status: 400')
+  expect(error.message).toBe('with [KEY]')
+})
+
+test('what cannot be changed, or is no error, stays as it is', () => {
+  const mask = maskSecrets({ KEY: 'abcd' })
+  const frozen = Object.freeze(new Error('abcd'))
+  expect(() => maskError(frozen, mask)).not.toThrow()
+  expect(maskError('abcd', mask)).toBe('abcd')
 })

@@ -1,7 +1,17 @@
 /** Values of other names may be ordinary words, such as a log level. */
-const SECRET_NAME = /auth|token|passw|secret|credential|key|pat$/i
+const SECRET_NAME = /auth|token|pass|secret|credential|key|pat$/i
 const MIN_SECRET_LENGTH = 4
 const MIN_LENGTH = 8
+
+/** Long enough for a secret, and too common to be one: to mask them would make errors unreadable. */
+const ORDINARY =
+  /^(?:\d+|localhost|127\.0\.0\.1|development|production|undefined|disabled|[a-z]+\/(?:json|xml|plain|event-stream))$/i
+const SCHEME = /^(?:Basic|Bearer|Token)\s+/i
+
+/** How deep texts are looked for; what is nested deeper is left out. */
+const MAX_DEPTH = 100
+const MAX_CAUSES = 5
+const HIDDEN = '[hidden]'
 
 /** Takes the secrets of one server out of a text. */
 export type Mask = (text: string) => string
@@ -13,17 +23,66 @@ export type Mask = (text: string) => string
 export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
   const secrets = Object.entries(values)
     .flatMap(([name, value]) => {
-      const length = SECRET_NAME.test(name) ? MIN_SECRET_LENGTH : MIN_LENGTH
-      // A key of several lines is printed line by line.
-      return [value, ...value.split(/\r?\n/)]
-        .filter((part) => part.trim().length >= length)
-        .map((part) => ({ name, part: part.trim() }))
+      const isNamed = SECRET_NAME.test(name)
+      const length = isNamed ? MIN_SECRET_LENGTH : MIN_LENGTH
+      // A key of several lines is printed line by line, one of a header often without its scheme.
+      return [value, ...value.split(/\r?\n/), value.replace(SCHEME, '')]
+        .map((part) => part.trim())
+        .filter((part) => part.length >= length && (isNamed || !ORDINARY.test(part)))
+        .map((part) => ({ name, part }))
     })
     // One may be the beginning of another.
     .toSorted((one, other) => other.part.length - one.part.length)
   return (text) => {
     let masked = text
     for (const { name, part } of secrets) masked = masked.replaceAll(part, `[${name}]`)
-    return masked.replaceAll(/(?<=:\/\/)[^\s/@]+@/g, '[hidden]@')
+    return masked.replaceAll(/(?<=:\/\/)[^\s/@]+@/g, `${HIDDEN}@`)
   }
+}
+
+/** A copy of a JSON value with all its texts masked. */
+export function maskJson(value: unknown, mask: Mask, depth = 0): unknown {
+  if (typeof value === 'string') return mask(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= MAX_DEPTH) return HIDDEN
+  if (Array.isArray(value)) return value.map((item) => maskJson(item, mask, depth + 1))
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [
+    mask(key),
+    maskJson(item, mask, depth + 1),
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Masks an error, its causes and what they carry in place, since others hold it already. Returns it. */
+export function maskError<Failure>(error: Failure, mask: Mask): Failure {
+  let each: unknown = error
+  for (let causes = 0; each instanceof Error && causes < MAX_CAUSES; causes += 1) {
+    maskFields(each, mask)
+    each = each instanceof AggregateError ? each.errors[0] : each.cause
+  }
+  return error
+}
+
+function maskFields(error: Error, mask: Mask): void {
+  const { message, stack } = error
+  const masked = mask(message)
+  if (masked !== message) {
+    setField(error, 'message', masked)
+    // It begins with the message; where it was thrown is no secret.
+    if (stack !== undefined) setField(error, 'stack', mask(stack))
+  }
+  for (const [field, value] of Object.entries(error)) {
+    if (typeof value === 'string' || isPlain(value)) setField(error, field, maskJson(value, mask))
+  }
+}
+
+/** Defined, not assigned: a field may be one that is only read. */
+function setField(error: Error, field: string, value: unknown): void {
+  const enumerable = Object.prototype.propertyIsEnumerable.call(error, field)
+  Reflect.defineProperty(error, field, { value, enumerable, configurable: true, writable: true })
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
 }

@@ -18,7 +18,7 @@ function create(
     onLogFailure: nothing,
     onElicitationComplete: nothing,
   }
-  return new ServerInbox(deps, { server: 'it', roots })
+  return new ServerInbox(deps, { server: 'it', roots, mask: (text) => text })
 }
 
 const { signal } = new AbortController()

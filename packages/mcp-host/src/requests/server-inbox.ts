@@ -8,6 +8,7 @@ import {
 
 import type { ListName } from '../inventory/inventory.ts'
 import { ownValue } from '../own-value.ts'
+import { type Mask, maskJson } from '../process/mask-secrets.ts'
 import { SlotMap } from '../slot-map.ts'
 import { applyDefaults } from './apply-defaults.ts'
 import type {
@@ -42,6 +43,8 @@ export interface ServerInboxOptions {
   readonly server: string
   /** Told to the server whoever else answers for roots; empty: the callback is asked. */
   readonly roots: readonly string[]
+  /** Takes the server's secrets out of its log messages. */
+  readonly mask: Mask
 }
 
 /** Takes what one server sends by itself: requests for input, log messages and notices. */
@@ -146,8 +149,9 @@ export class ServerInbox {
     return (fills ? applyDefaults(params as ElicitRequestParams, answer) : answer) as never
   }
 
-  #log(message: Omit<ServerLogMessage, 'server'>): void {
-    const { server } = this.#options
+  #log(said: Omit<ServerLogMessage, 'server'>): void {
+    const { server, mask } = this.#options
+    const message = { ...said, data: maskJson(said.data, mask) }
     this.#deps.onLog({ server, ...message })
     if (!this.#deps.answered.has('log')) return
     const call = this.#onlyCall()

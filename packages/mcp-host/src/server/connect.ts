@@ -46,7 +46,8 @@ export async function connect(
       // Its stream would be opened again as another session, which knows nothing of what was agreed.
       if (error instanceof SseError) void endpoint.close()
     }
-    const options = { clientInfo, capabilities, signal, onError, era: way.era, ...listeners }
+    const { mask } = deps
+    const options = { clientInfo, capabilities, signal, mask, onError, era: way.era, ...listeners }
     const connection = await Connection.open(endpoint, options)
     return { connection, type: way.config.type }
   }

@@ -6,6 +6,7 @@ import type { Connection, EraChoice, ListenOptions } from '../connection/connect
 import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { bindLogger, type Logger } from '../logger.ts'
 import type { Live } from '../requests/request-path.ts'
+import type { Mask } from '../process/mask-secrets.ts'
 import { ServerInbox, type ServerInboxDeps } from '../requests/server-inbox.ts'
 import type { CausingCall } from '../requests/server-request.ts'
 import type { EndpointDeps } from '../transport/endpoint.ts'
@@ -14,6 +15,8 @@ import { connect, type Connected, EndedError } from './connect.ts'
 export interface LiveServerDeps extends EndpointDeps {
   readonly logger: Logger
   readonly inbox: ServerInboxDeps
+  /** Takes the server's secrets out of errors and reasons. */
+  readonly mask: Mask
   /** Told after a list was read again. */
   readonly onListed: (list: ListName) => void
   /** Told once, when the connection ends for whatever reason. */
@@ -73,7 +76,7 @@ export class LiveServer implements Live {
           void live?.inventory.changed(list)
         },
       },
-      { server: name, roots: config.roots ?? [] },
+      { server: name, roots: config.roots ?? [], mask: deps.mask },
     )
     const connected = await connect(deps, options, signal, {
       prepare: (client, hold) => inbox.prepare(client, hold),

@@ -16,6 +16,7 @@ import { ValidationError } from '../errors/validation-error.ts'
 import { isSafeToRepeat } from '../inventory/tool.ts'
 import { bindLogger, type Logger } from '../logger.ts'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
+import { maskJson } from '../process/mask-secrets.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
 import type { CallToolOptions, ForwardOptions, RequestOptions } from '../requests/options.ts'
@@ -185,7 +186,8 @@ export class ServerClient {
       this.#withLogLevel(options),
     )
     // Its inner shape is the server's word: results go through as received.
-    const received = { ...(result as CallToolResult) }
+    let received = { ...(result as CallToolResult) }
+    if (received.isError === true) received = maskJson(received, server.mask) as CallToolResult
     // Older servers leave it out when they have nothing to say.
     if (!isInputRequired(result)) received.content ??= []
     return received

@@ -17,7 +17,7 @@ import { pause } from '../policies/pause.ts'
 import { RestartPolicy } from '../policies/restart.ts'
 import { timeLimit } from '../policies/time-limit.ts'
 import { LaunchError } from '../process/launch.ts'
-import { type Mask, maskSecrets } from '../process/mask-secrets.ts'
+import { type Mask, maskError, maskSecrets } from '../process/mask-secrets.ts'
 import type { EndpointDeps } from '../transport/endpoint.ts'
 import { ProcessOutput } from '../transport/process-output.ts'
 import { asSse } from './connect.ts'
@@ -76,7 +76,8 @@ export class Server {
   readonly #output: ProcessOutput
   /** For what the server causes by what it sends. */
   readonly #receivedLogger: Logger
-  readonly #mask: Mask
+  /** Takes its secrets out of what it says of failures, and logs. */
+  readonly mask: Mask
   /** Outcomes of recent requests, reported by the request path. */
   readonly health = new HealthScore()
   /** Aborted when it begins to stop. */
@@ -114,7 +115,7 @@ export class Server {
     this.#options = options
     this.#logger = bindLogger(deps.logger, { component: 'server', server: name })
     const isRemote = config.type !== 'stdio'
-    this.#mask = maskSecrets(isRemote ? config.headers : config.env)
+    this.mask = maskSecrets({ ...config.secrets, ...(isRemote ? config.headers : config.env) })
     const quota = new LineQuota({
       onLine: () => deps.onLeftOut('lines'),
       onLeftOut: (lines) => {
@@ -122,7 +123,7 @@ export class Server {
         this.#logger.warn({ action: 'output', lines }, message)
       },
     })
-    this.#output = new ProcessOutput({ logger: this.#logger, mask: this.#mask, quota })
+    this.#output = new ProcessOutput({ logger: this.#logger, mask: this.mask, quota })
     this.#receivedLogger = withQuota(this.#logger, quota)
     this.#restartPolicy = new RestartPolicy(
       config.restart ?? { policy: isRemote ? 'on-failure' : 'no' },
@@ -306,6 +307,7 @@ export class Server {
         {
           ...this.#deps,
           logger: this.#receivedLogger,
+          mask: this.mask,
           output: this.#output,
           onListed: (list) => {
             // The first lists are told by the state that follows them.
@@ -334,8 +336,10 @@ export class Server {
       this.#knownEra = undefined
       this.#isSse = false
       const stopping = this.#stopping.signal
-      const start = { config: this.config, installer, limit, limitMs, stopping }
-      const reason = `the server "${name}" ${this.#mask(startFailure(cause, start))}`
+      // Before it is cut: a part of a secret would not be found.
+      maskError(cause, this.mask)
+      const start = { config: this.config, mask: this.mask, installer, limit, limitMs, stopping }
+      const reason = `the server "${name}" ${this.mask(startFailure(cause, start))}`
       throw new ServerStartupError(reason, { server: name, cause, output: this.lastOutput })
     }
   }

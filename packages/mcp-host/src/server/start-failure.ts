@@ -1,11 +1,14 @@
 import type { ServerConfig } from '../config/mcp-config.ts'
 import { describeCause } from '../errors/describe-cause.ts'
 import { LaunchError } from '../process/launch.ts'
+import type { Mask } from '../process/mask-secrets.ts'
 import { shownUrl } from '../transport/shown-url.ts'
 import { EndedError } from './connect.ts'
 
 export interface FailedStart {
   readonly config: ServerConfig
+  /** Has been applied to the cause. */
+  readonly mask: Mask
   /** Aborted when the start took too long. */
   readonly limit: AbortSignal
   readonly limitMs: number
@@ -18,7 +21,7 @@ export interface FailedStart {
 /** Why a start failed, as the rest of a sentence that begins with the server. */
 export function startFailure(
   cause: unknown,
-  { config, installer, limit, limitMs, stopping }: FailedStart,
+  { config, mask, installer, limit, limitMs, stopping }: FailedStart,
 ): string {
   if (cause instanceof LaunchError) return `cannot start: ${cause.message}`
   if (stopping.aborted) return 'was stopped before it was ready'
@@ -34,5 +37,5 @@ export function startFailure(
   // What failed in it is said behind it.
   const words = describeCause(cause).replace(/^Version negotiation probe failed: /, '')
   if (config.type === 'stdio') return `cannot start: ${words}`
-  return `cannot start: ${words.replaceAll(config.url, shownUrl(config.url))}${address}`
+  return `cannot start: ${words.replaceAll(mask(config.url), shownUrl(config.url))}${address}`
 }
