@@ -73,6 +73,23 @@ test.for(['example.mjs', 'example.ts'])(
   },
 )
 
+test('a check that takes long is made by a thread of the installed package', async () => {
+  const workspace = await openWorkspace()
+  const { command, args } = workspace.fixture('deep')
+  const script = `
+    const { MCPHost } = await import('mcp-host')
+    const warned = []
+    const logger = { trace() {}, debug() {}, info() {}, warn: (_, text) => warned.push(text), error() {} }
+    const host = new MCPHost({ env: { PATH: process.env.PATH }, logger })
+    await host.initialize({ servers: { it: ${JSON.stringify({ command, args })} } })
+    await host.callTool('it.pattern', { a: 'aaa' })
+    const refused = await host.callTool('it.pattern', { a: 'b' }).catch(({ message }) => message)
+    console.log(refused, warned.filter((text) => text.includes('not checked')))
+    await host.shutdown()`
+  const output = await run(NODE, ['--input-type=module', '-e', script], project)
+  expect(output.trim()).toBe('it.pattern: "a" must match pattern "^(a+)+$" []')
+})
+
 test('a strict TypeScript project gets the types of both entries, and libraries need not be skipped', async () => {
   await cp(EXAMPLE, join(project, 'example.ts'))
   await writeFile(join(project, 'typed.ts'), TYPED)

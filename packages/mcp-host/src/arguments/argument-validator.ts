@@ -1,31 +1,26 @@
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
-import formats from 'ajv-formats'
-import { Ajv2019 } from 'ajv/dist/2019.js'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-
 import type { ValidationMode } from '../config/mcp-config.ts'
 import type { ArgumentIssue } from '../errors/validation-error.ts'
 import type { JsonSchema, Tool } from '../inventory/tool.ts'
+import { MAX_JSON_DEPTH, TOO_DEEP } from '../json-limits.ts'
 import { coerceArguments } from './coerce-arguments.ts'
 import { describeIssue } from './describe-issue.ts'
 import { findNul } from './find-nul.ts'
+import { DearPatternError, PatternBudget } from './guarded-pattern.ts'
 import { relaxSchema } from './relax-schema.ts'
-
-const OPTIONS: Options = {
-  // Servers' schemas are seldom strict, and not ours to correct.
-  strict: false,
-  allErrors: true,
-  // Else it writes to the console about formats that it does not know.
-  logger: false,
-  // Two tools may have the same $id.
-  addUsedSchema: false,
-  // 19.99 is a multiple of 0.01, though not in binary fractions.
-  multipleOfPrecision: 6,
-}
+import {
+  type Compiled,
+  type Faults,
+  faultsOf,
+  SchemaChecker,
+  type UnusableSchema,
+} from './schema-checker.ts'
+import { SchemaCost } from './schema-cost.ts'
+import { SchemaThreads, type Unchecked } from './schema-threads.ts'
+import { sizeOf, type ValueSize } from './value-size.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** What is wrong with a value: some of it, or the schema itself. */
+/** What is wrong with a value: some of it, or the schema itself; or that the check would take too long. */
 type Refusal =
   | {
       readonly kind: 'invalid'
@@ -34,108 +29,129 @@ type Refusal =
       readonly isSuspicious?: true
     }
   | UnusableSchema
+  | { readonly kind: 'unchecked'; readonly reason: string }
 
 /** `args` are those to be sent. */
 export type ArgumentVerdict = { readonly kind: 'valid'; readonly args: Arguments } | Refusal
 
 export type ResultVerdict = { readonly kind: 'valid' } | Refusal
 
-interface UnusableSchema {
-  readonly kind: 'unusable-schema'
-  readonly reason: string
+/** At once for plain schemas, later for those that a thread checks. */
+type Soon<Value> = Value | Promise<Value>
+
+/** Issues that are described; a caller is helped by the first ones. */
+const MAX_ISSUES = 100
+
+/** Of the process, so that all hosts in it together have no more than two threads. */
+const sharedThreads = new SchemaThreads()
+
+export interface ArgumentValidatorOptions {
+  /** Threads make the checks of one owner one after another; default: this validator. */
+  readonly owner?: object
+  readonly threads?: SchemaThreads
 }
 
-type Compiled = { readonly kind: 'check'; readonly check: ValidateFunction } | UnusableSchema
-
-type Faults = { readonly kind: 'errors'; readonly errors: readonly ErrorObject[] } | UnusableSchema
+/** A schema as it is applied, with what is known of it so far. */
+interface AppliedSchema {
+  readonly schema: JsonSchema
+  readonly cost: SchemaCost
+  compiled?: Compiled
+}
 
 /**
- * Checks arguments, and results, against the tools' JSON Schemas: as draft-07 where `$schema` says draft-04, -06 or
- * -07, as 2019-09 where it says that, else as 2020-12.
- * `lenient` takes what servers usually take: unknown properties, any format, and scalars in another form, which are
- * coerced. One per list of tools, so that no server's schemas can reach another's and old ones are let go.
- * A schema is compiled at the first call.
+ * Checks arguments, and results, against the tools' JSON Schemas. `lenient` takes what servers usually take: unknown
+ * properties, any format, and scalars in another form, which are coerced. One per list of tools, so that no server's
+ * schemas can reach another's and old ones are let go.
+ * A schema is compiled at the first call. What may take long is left to a thread.
  */
 export class ArgumentValidator {
   readonly mode: ValidationMode
-  readonly #compiled = new WeakMap<JsonSchema, Compiled>()
-  #draft07: Ajv | undefined
-  #draft2019: Ajv | undefined
-  #draft2020: Ajv | undefined
+  readonly #owner: object
+  readonly #threads: SchemaThreads
+  readonly #applied = new WeakMap<JsonSchema, AppliedSchema>()
+  readonly #budget = new PatternBudget()
+  readonly #checker = new SchemaChecker(this.#budget)
 
-  constructor(mode: ValidationMode) {
+  constructor(mode: ValidationMode, options: ArgumentValidatorOptions = {}) {
     this.mode = mode
+    const { owner = this, threads = sharedThreads } = options
+    this.#owner = owner
+    this.#threads = threads
   }
 
-  /** Never changes `args`. A NUL character is refused in every mode. */
-  validate({ inputSchema }: Tool, args: Arguments): ArgumentVerdict {
-    const nul = findNul(args)
-    if (nul !== undefined) {
-      const issue = { argument: nul, expected: 'must not contain a NUL character' }
+  /** Never changes `args`. A NUL character, and arguments nested too deep, are refused in every mode. */
+  validate({ inputSchema }: Tool, args: Arguments): Soon<ArgumentVerdict> {
+    const size = sizeOf(args)
+    if (size.depth > MAX_JSON_DEPTH) {
+      return { kind: 'invalid', issues: [{ argument: '', expected: `are ${TOO_DEEP}` }] }
+    }
+    if (size.hasNul) {
+      const issue = { argument: findNul(args) ?? '', expected: 'must not contain a NUL character' }
       return { kind: 'invalid', issues: [issue], isSuspicious: true }
     }
     if (this.mode === 'off') return { kind: 'valid', args }
-    const faults = this.#faultsOf(inputSchema, args)
-    const refusal = refusalOf(faults)
-    if (refusal === undefined) return { kind: 'valid', args }
-    const isCoercible = this.mode === 'lenient' && faults.kind === 'errors'
-    const coerced = isCoercible ? coerceArguments(args, faults.errors) : undefined
-    if (coerced === undefined) return refusal
-    return refusalOf(this.#faultsOf(inputSchema, coerced)) ?? { kind: 'valid', args: coerced }
+    const schema = this.#applicable(inputSchema)
+    return then(this.#faultsOf(schema, args, size), (faults) => {
+      const refusal = refusalOf(faults)
+      if (refusal === undefined) return { kind: 'valid', args }
+      const isCoercible = this.mode === 'lenient' && faults.kind === 'errors'
+      const coerced = isCoercible ? coerceArguments(args, faults.errors) : undefined
+      if (coerced === undefined) return refusal
+      return then(this.#faultsOf(schema, coerced, size), (rest) => {
+        return refusalOf(rest) ?? { kind: 'valid', args: coerced }
+      })
+    })
   }
 
   /** Of a tool without an `outputSchema` every result is valid. */
-  validateOutput({ outputSchema }: Tool, structuredContent: unknown): ResultVerdict {
+  validateOutput({ outputSchema }: Tool, structuredContent: unknown): Soon<ResultVerdict> {
     if (outputSchema === undefined || this.mode === 'off') return { kind: 'valid' }
-    return refusalOf(this.#faultsOf(outputSchema, structuredContent)) ?? { kind: 'valid' }
+    const schema = this.#applicable(outputSchema)
+    const faults = this.#faultsOf(schema, structuredContent, sizeOf(structuredContent))
+    return then(faults, (found) => refusalOf(found) ?? { kind: 'valid' })
   }
 
-  #faultsOf(schema: JsonSchema, value: unknown): Faults {
-    let compiled = this.#compiled.get(schema)
-    if (compiled === undefined) {
-      compiled = this.#compile(schema)
-      this.#compiled.set(schema, compiled)
-    }
-    if (compiled.kind === 'unusable-schema') return compiled
+  #faultsOf(applied: AppliedSchema, value: unknown, size: ValueSize): Soon<Faults | Unchecked> {
+    const { schema, cost, compiled } = applied
+    if (compiled?.kind === 'unusable-schema') return compiled
+    if (!cost.isCheap(size)) return this.#faultsByThread(applied, value)
+    applied.compiled ??= this.#checker.compile(schema)
+    if (applied.compiled.kind === 'unusable-schema') return applied.compiled
+    this.#budget.renew()
     try {
-      const errors = compiled.check(value) ? [] : (compiled.check.errors ?? [])
-      return { kind: 'errors', errors }
+      return faultsOf(applied.compiled.check, value)
     } catch (error) {
-      // A schema that refers to itself without end, or a value too deep for one that may.
-      return { kind: 'unusable-schema', reason: reasonOf(error) }
+      if (error instanceof DearPatternError) return this.#faultsByThread(applied, value)
+      throw error
     }
   }
 
-  #compile({ $schema, ...given }: JsonSchema): Compiled {
-    const ajv = this.#dialect($schema)
-    try {
-      const schema = this.mode === 'strict' ? given : relaxSchema(given)
-      // Without $schema, or a dialect that is not known by its name would be refused; with an $id,
-      // or "#" would not be found while used schemas are not kept.
-      const check = ajv.compile({ $id: 'tool:/schema', ...schema })
-      if (!('$async' in check)) return { kind: 'check', check }
-      // Its verdict is a promise, which rejects where nobody waits for it.
-      return { kind: 'unusable-schema', reason: '"$async" is not supported' }
-    } catch (error) {
-      return { kind: 'unusable-schema', reason: reasonOf(error) }
-    }
+  async #faultsByThread(applied: AppliedSchema, value: unknown): Promise<Faults | Unchecked> {
+    const faults = await this.#threads.check(this.#owner, applied.schema, value)
+    if (faults.kind !== 'unchecked' || faults.phase === 'checking') return faults
+    const unusable: UnusableSchema = { kind: 'unusable-schema', reason: faults.reason }
+    // Not at each call again.
+    if (faults.phase === 'compiling') applied.compiled = unusable
+    return unusable
   }
 
-  #dialect(schema: unknown): Ajv {
-    const uri = typeof schema === 'string' ? schema : ''
-    const [, name] = /json-schema\.org\/(draft-0[467]|draft\/2019-09)\/schema/.exec(uri) ?? []
-    if (name === undefined) return (this.#draft2020 ??= formats.default(new Ajv2020(OPTIONS)))
-    if (name === 'draft/2019-09') return (this.#draft2019 ??= formats.default(new Ajv2019(OPTIONS)))
-    return (this.#draft07 ??= formats.default(new Ajv(OPTIONS)))
+  #applicable(given: JsonSchema): AppliedSchema {
+    const known = this.#applied.get(given)
+    if (known !== undefined) return known
+    const schema = this.mode === 'strict' ? given : relaxSchema(given)
+    const applied = { schema, cost: new SchemaCost(schema) }
+    this.#applied.set(given, applied)
+    return applied
   }
 }
 
-function refusalOf(faults: Faults): Refusal | undefined {
-  if (faults.kind === 'unusable-schema') return faults
+function refusalOf(faults: Faults | Unchecked): Refusal | undefined {
+  if (faults.kind !== 'errors') return faults
   if (faults.errors.length === 0) return undefined
-  return { kind: 'invalid', issues: faults.errors.map(describeIssue) }
+  return { kind: 'invalid', issues: faults.errors.slice(0, MAX_ISSUES).map(describeIssue) }
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** Goes on at once where that is possible: most calls must not wait for a turn of the event loop. */
+function then<From, To>(value: Soon<From>, next: (value: From) => Soon<To>): Soon<To> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }

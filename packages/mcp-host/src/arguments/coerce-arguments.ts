@@ -1,7 +1,6 @@
-import type { ErrorObject } from 'ajv'
-
 import { coerceScalar } from '../coerce-scalar.ts'
 import { valueAt } from '../json-path.ts'
+import type { SchemaError } from './schema-checker.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -11,7 +10,7 @@ type Arguments = Readonly<Record<string, unknown>>
  */
 export function coerceArguments(
   args: Arguments,
-  errors: readonly ErrorObject[],
+  errors: readonly SchemaError[],
 ): Arguments | undefined {
   let copy: Arguments | undefined
   for (const { keyword, instancePath, params } of errors) {

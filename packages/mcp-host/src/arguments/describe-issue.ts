@@ -1,6 +1,9 @@
-import type { ErrorObject } from 'ajv'
-
 import type { ArgumentIssue } from '../errors/validation-error.ts'
+import type { SchemaError } from './schema-checker.ts'
+
+/** Longer lists and texts of a schema are cut in what callers are told. */
+const MAX_SHOWN_VALUES = 50
+const MAX_SHOWN_CHARACTERS = 500
 
 /** Says what a schema asks of one argument. Never repeats the value, which may be a secret. */
 export function describeIssue({
@@ -8,7 +11,7 @@ export function describeIssue({
   keyword,
   params,
   message,
-}: ErrorObject): ArgumentIssue {
+}: SchemaError): ArgumentIssue {
   const argument = toArgument(instancePath)
   const { missingProperty, additionalProperty, unevaluatedProperty, allowedValues } = params
   const surplus: unknown = additionalProperty ?? unevaluatedProperty
@@ -19,13 +22,15 @@ export function describeIssue({
     return { argument: join(argument, surplus), expected: 'is not a known argument' }
   }
   if (Array.isArray(allowedValues)) {
-    const values = allowedValues.map((value) => JSON.stringify(value)).join(', ')
-    return { argument, expected: `must be one of ${values}` }
+    const values = allowedValues.slice(0, MAX_SHOWN_VALUES).map(shown)
+    const more = allowedValues.length - values.length
+    const rest = more > 0 ? ` and ${more} more` : ''
+    return { argument, expected: `must be one of ${values.join(', ')}${rest}` }
   }
   if (keyword === 'const') {
-    return { argument, expected: `must be ${JSON.stringify(params['allowedValue'])}` }
+    return { argument, expected: `must be ${shown(params['allowedValue'])}` }
   }
-  return { argument, expected: message ?? `must satisfy "${keyword}"` }
+  return { argument, expected: cut(message ?? `must satisfy "${keyword}"`) }
 }
 
 /** From a JSON pointer, `/tags/0`, to how people write it, `tags[0]`. */
@@ -35,6 +40,14 @@ function toArgument(pointer: string): string {
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : join(path, step)), '')
+}
+
+function shown(value: unknown): string {
+  return cut(JSON.stringify(value))
+}
+
+function cut(text: string): string {
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text
 }
 
 function join(path: string, step: string): string {

@@ -4,11 +4,12 @@ import { ArgumentValidator } from './argument-validator.ts'
 
 type Json = Record<string, unknown>
 
-const validate = (properties: Json, args: Json, rest: Json = {}, mode = 'lenient' as const) =>
-  new ArgumentValidator(mode).validate(
-    { name: 'tool', inputSchema: { type: 'object', properties, ...rest } },
-    args,
-  )
+const validate = (properties: Json, args: Json, rest: Json = {}, mode = 'lenient' as const) => {
+  const inputSchema = { type: 'object', properties, ...rest }
+  const verdict = new ArgumentValidator(mode).validate({ name: 'tool', inputSchema }, args)
+  if (verdict instanceof Promise) throw new Error('a plain schema was left to a thread')
+  return verdict
+}
 
 const closed = { type: 'object', additionalProperties: false }
 const text = { type: 'string' }

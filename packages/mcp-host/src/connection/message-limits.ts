@@ -1,3 +1,5 @@
+import { MAX_JSON_DEPTH } from '../json-limits.ts'
+
 const MEBIBYTE = 1024 * 1024
 
 /** What one server may send over one connection. `docs/limits.md` says what happens to the rest. */
@@ -32,8 +34,7 @@ export const MESSAGE_LIMITS: MessageLimits = {
   messageBytes: 64 * MEBIBYTE,
   // Parsing so many takes at most 0.4 s and 50 MB.
   messageValues: 1_000_000,
-  // What JSON.stringify and structuredClone can take is some thousands.
-  messageDepth: 256,
+  messageDepth: MAX_JSON_DEPTH,
   notificationBytes: MEBIBYTE,
   // As much as a request of a client at /mcp.
   requestBytes: 8 * MEBIBYTE,

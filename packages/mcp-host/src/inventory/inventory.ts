@@ -9,7 +9,7 @@ import { listAll, type ListAllOptions, type Listing } from './list-all.ts'
 import type { ListCaching } from './list-caching.ts'
 import { Prompt, Resource, ResourceTemplate, withName } from './listed.ts'
 import { isAllowed } from './tool-filter.ts'
-import { mustBeTask, Tool, withObjectSchemas } from './tool.ts'
+import { mustBeTask, sizeFault, Tool, withObjectSchemas } from './tool.ts'
 
 /** What a server can list. Templates come with the resources. */
 export const LIST_NAMES = ['tools', 'prompts', 'resources'] as const
@@ -138,7 +138,8 @@ export class Inventory {
           return 'it is not allowed here'
         }
         if (mustBeTask(tool)) return 'it can only be called as a task'
-        if (!this.#hasParameterHeaders) return undefined
+        const fault = sizeFault(tool)
+        if (fault !== undefined || !this.#hasParameterHeaders) return fault
         const headers = parameterHeaders(tool.inputSchema)
         return headers.kind === 'invalid' ? headers.reason : undefined
       },

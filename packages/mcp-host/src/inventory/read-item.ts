@@ -30,6 +30,7 @@ export function readItem<Item>(schema: z.ZodType<Item>, raw: unknown): ReadItem<
     const { issues } = parsed.error
     const [issue] = issues
     const path = issue === undefined ? [] : faultyPart(item, issue.path)
+    if (issues.length > MAX_FAULTS) break
     if (issue === undefined || path.length === 0) {
       return { kind: 'unreadable', faults: issues.slice(0, MAX_TOLD).map(describe) }
     }

@@ -2,8 +2,12 @@ import type { ProtocolEra } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
 import type { ToolIdentity } from '../routing/name-table.ts'
+import { hasMoreValues, isTooDeep, TOO_DEEP } from '../json-limits.ts'
 import { described } from './described.ts'
 import { toObjectSchema } from './object-schema.ts'
+
+/** Larger schemas are of no use to a model, and take seconds to compile. */
+const MAX_SCHEMA_VALUES = 50_000
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -62,6 +66,14 @@ export function withObjectSchemas(
 /** Whether its server says that calling it twice does no more than calling it once. */
 export function isSafeToRepeat({ annotations }: Tool): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true
+}
+
+/** How its schemas are too much to be checked, or to be told to a model. */
+export function sizeFault({ inputSchema, outputSchema }: Tool): string | undefined {
+  const schemas = [inputSchema, outputSchema]
+  if (schemas.some((each) => isTooDeep(each))) return `its schema is ${TOO_DEEP}`
+  const isLarge = schemas.some((each) => hasMoreValues(each, MAX_SCHEMA_VALUES))
+  return isLarge ? `its schema has more than ${MAX_SCHEMA_VALUES} values` : undefined
 }
 
 /** Whether it cannot be called as tools usually are (an experiment of revision 2025-11-25). */

@@ -85,8 +85,8 @@ export interface PathRequest {
   /** Of the tool: it counts internal errors too. */
   readonly toolBreaker?: CircuitBreaker
   readonly meter: CallMeter
-  /** Checks the result. Throws what the caller shall see. */
-  readonly check: (result: unknown) => void
+  /** Checks the result, mostly at once. Throws what the caller shall see. */
+  readonly check: (result: unknown) => void | Promise<void>
 }
 
 /**
@@ -189,7 +189,8 @@ export class RequestPath {
       sentAt = performance.now()
       const result = await this.#exchange(live, request, options)
       health = 'good'
-      request.check(result)
+      const checking = request.check(result)
+      if (checking !== undefined) await checking
       outcome = 'success'
       return result
     } catch (cause) {

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 
+import type { ArgumentVerdict, ResultVerdict } from '../arguments/argument-validator.ts'
+import type { ValidationMode } from '../config/mcp-config.ts'
 import type { MessageLimits } from '../connection/message-limits.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
@@ -26,6 +28,14 @@ const CallResult = z.looseObject({
 
 type Arguments = Readonly<Record<string, unknown>>
 
+interface CheckedCall {
+  readonly tool: Tool
+  readonly args: Arguments
+}
+
+const REMEDY =
+  'send smaller arguments, or set "validateArguments": "off" for this server in mcp.json'
+
 /** Checks calls of one server's tools, before they are sent, and their results. */
 export class CallCheck {
   readonly #deps: CallCheckDeps
@@ -36,14 +46,17 @@ export class CallCheck {
     this.#deps = deps
   }
 
-  /** The tool, and the arguments to be sent, which may be a corrected copy. Throws `ValidationError`. */
+  /**
+   * The tool, and the arguments to be sent, which may be a corrected copy; a promise where the check takes long. Throws
+   * `ValidationError`.
+   */
   call(
     { inventory, validator }: LiveServer,
     toolName: string,
     args: Arguments,
     context: ErrorContext,
-  ): { tool: Tool; args: Arguments } {
-    const { server, metrics, onRefused } = this.#deps
+  ): CheckedCall | Promise<CheckedCall> {
+    const { server, onRefused } = this.#deps
     const name = `${server}.${toolName}`
     const tool = inventory.tools.get(toolName)
     if (tool === undefined) {
@@ -51,27 +64,53 @@ export class CallCheck {
       throw new ValidationError(`there is no tool "${name}"`, [], context)
     }
     const verdict = validator.validate(tool, args)
+    const asked = { tool, args }
+    return verdict instanceof Promise
+      ? verdict.then((late) => this.#judge(late, asked, validator.mode, context))
+      : this.#judge(verdict, asked, validator.mode, context)
+  }
+
+  #judge(
+    verdict: ArgumentVerdict,
+    { tool, args }: CheckedCall,
+    mode: ValidationMode,
+    context: ErrorContext,
+  ): CheckedCall {
+    const { server, metrics, onRefused } = this.#deps
+    const name = `${server}.${tool.name}`
     if (verdict.kind === 'valid') return { tool, args: verdict.args }
-    if (verdict.kind === 'unusable-schema' && validator.mode !== 'strict') {
+    if (verdict.kind === 'unusable-schema' && mode !== 'strict') {
       const { reason } = verdict
       const message = `arguments of "${name}" are not checked: its schema is unusable`
-      this.#warn(tool.inputSchema, { tool: toolName, reason }, message)
+      this.#warn(tool.inputSchema, { tool: tool.name, reason }, message)
       return { tool, args }
     }
-    const meter = metrics.meter(server, toolName)
+    const meter = metrics.meter(server, tool.name)
     meter.started()
     meter.ended('refused', 0)
     if (verdict.kind === 'unusable-schema') {
       const message = `the tool "${name}" cannot be called, its schema is unusable: ${verdict.reason}`
       throw new ValidationError(message, [], context)
     }
+    if (verdict.kind === 'unchecked') {
+      const message = `the arguments of "${name}" could not be checked by its schema: ${verdict.reason}; ${REMEDY}`
+      throw new ValidationError(message, [], context)
+    }
     const words = summarise(verdict.issues)
-    if (verdict.isSuspicious === true) onRefused(toolName, words)
+    if (verdict.isSuspicious === true) onRefused(tool.name, words)
     throw new ValidationError(`${name}: ${words}`, verdict.issues, context)
   }
 
-  /** Throws `ProtocolError` when it is no result, is too much, or breaks its schema where that is applied strictly. */
-  result({ validator }: LiveServer, tool: Tool, received: unknown, context: ErrorContext): void {
+  /**
+   * Throws `ProtocolError` when it is no result, is too much, or breaks its schema where that is applied strictly; later, by a
+   * promise, where the check takes long.
+   */
+  result(
+    { validator }: LiveServer,
+    tool: Tool,
+    received: unknown,
+    context: ErrorContext,
+  ): void | Promise<void> {
     const name = `${this.#deps.server}.${tool.name}`
     checkBlocks(name, received, this.#deps.limits, context)
     const parsed = CallResult.safeParse(received)
@@ -82,17 +121,30 @@ export class CallCheck {
     const { outputSchema } = tool
     if (isError === true || outputSchema === undefined) return
     const verdict = validator.validateOutput(tool, structuredContent)
+    return verdict instanceof Promise
+      ? verdict.then((late) => this.#judgeResult(late, tool, validator.mode, context))
+      : this.#judgeResult(verdict, tool, validator.mode, context)
+  }
+
+  #judgeResult(
+    verdict: ResultVerdict,
+    { name: toolName, outputSchema = {} }: Tool,
+    mode: ValidationMode,
+    context: ErrorContext,
+  ): void {
     if (verdict.kind === 'valid') return
-    if (verdict.kind === 'unusable-schema') {
-      const about = { tool: tool.name, reason: verdict.reason }
-      const message = `results of "${name}" are not checked: its output schema is unusable`
-      return this.#warn(outputSchema, about, message)
+    const name = `${this.#deps.server}.${toolName}`
+    if (verdict.kind !== 'invalid') {
+      const about = { tool: toolName, reason: verdict.reason }
+      const why =
+        verdict.kind === 'unchecked' ? 'the check takes too long' : 'its output schema is unusable'
+      return this.#warn(outputSchema, about, `results of "${name}" are not checked: ${why}`)
     }
     const issues = summarise(verdict.issues)
     const message = `${name} answered with a result that breaks its own output schema: ${issues}`
-    if (validator.mode === 'strict') throw new ProtocolError(message, undefined, context)
+    if (mode === 'strict') throw new ProtocolError(message, undefined, context)
     // The tool has done its work: without its answer a caller would do it again.
-    this.#warn(outputSchema, { tool: tool.name }, message)
+    this.#warn(outputSchema, { tool: toolName }, message)
   }
 
   #warn(schema: object, about: object, message: string): void {

@@ -49,7 +49,7 @@ export class LiveServer implements Live {
     inbox: ServerInbox,
     mode: ValidationMode,
   ) {
-    this.#validator = new ArgumentValidator(mode)
+    this.#validator = new ArgumentValidator(mode, { owner: this })
     this.connection = connection
     this.type = type
     this.inventory = inventory
@@ -89,7 +89,9 @@ export class LiveServer implements Live {
     })
     const onChange = (list: ListName): void => {
       // Schemas that are gone are let go of.
-      if (list === 'tools' && live !== undefined) live.#validator = new ArgumentValidator(mode)
+      if (list === 'tools' && live !== undefined) {
+        live.#validator = new ArgumentValidator(mode, { owner: live })
+      }
       onListed(list)
     }
     const { connection } = connected

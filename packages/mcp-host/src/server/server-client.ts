@@ -165,7 +165,8 @@ export class ServerClient {
     const context = { server: server.name, tool: toolName, requestId }
     // One that is being restarted had the same tools: whether the call may wait is decided later.
     const live = server.lastLive ?? server.live({ tool: toolName, requestId })
-    const { tool, args: sent } = this.#check.call(live, toolName, args, context)
+    const checked = this.#check.call(live, toolName, args, context)
+    const { tool, args: sent } = checked instanceof Promise ? await checked : checked
     const headers = headersFor(live.inventory.headersOf(tool), sent)
     const result = await this.#path.run(
       {
@@ -180,7 +181,8 @@ export class ServerClient {
         toolBreaker: this.#toolBreaker(toolName),
         meter: metrics.meter(server.name, toolName),
         check: (received) => {
-          if (!isInputRequired(received)) this.#check.result(live, tool, received, context)
+          if (isInputRequired(received)) return undefined
+          return this.#check.result(live, tool, received, context)
         },
       },
       this.#withLogLevel(options),

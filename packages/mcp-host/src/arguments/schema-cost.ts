@@ -1,0 +1,182 @@
+import type { JsonSchema } from '../inventory/tool.ts'
+import { hasMoreValues } from '../json-limits.ts'
+import type { ValueSize } from './value-size.ts'
+
+/** Compiling takes about 30 µs for each value of a schema; schemas of published tools mostly have less than 300. */
+const MAX_VALUES_COMPILED_HERE = 1000
+/** One unit is one keyword applied to one value: 10 to 200 ns. */
+const MAX_UNITS_CHECKED_HERE = 250_000
+/** Formats are regular expressions of ajv-formats, of which some take the square of a text's length. */
+const MAX_FORMATTED_CHARACTERS = 2000
+/** Schemas that lead through more references and alternatives without an end are not followed further. */
+const MAX_OPEN = 500
+
+/** How much work one schema is for one value, and what is inside that value; `pairs` are pairs of items compared. */
+interface Work {
+  readonly checks: number
+  readonly pairs: number
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const NONE: Work = { checks: 0, pairs: 0 }
+const ONE: Work = { checks: 1, pairs: 0 }
+const ENDLESS: Work = { checks: Infinity, pairs: Infinity }
+
+/** Keywords whose schemas apply to the same value. */
+const SAME_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']
+const SAME_VALUE_BY_NAME = ['dependencies', 'dependentSchemas']
+/** Keywords whose schema applies to each value inside, beside those of other keywords. */
+const EACH_INSIDE = [
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]
+
+/**
+ * Says before a check how long it may take at most. Patterns are not part of it: their cost depends on each text,
+ * see `GuardedPattern`.
+ */
+export class SchemaCost {
+  /** Whether it may be compiled in the event loop. */
+  readonly isSmall: boolean
+  readonly #root: JsonSchema
+  /** By the levels that the checked value has. */
+  readonly #known = new Map<object, Work[]>()
+  #open = 0
+  #hasFormat = false
+
+  constructor(schema: JsonSchema) {
+    this.#root = schema
+    this.isSmall = !hasMoreValues(schema, MAX_VALUES_COMPILED_HERE)
+  }
+
+  /** Whether the event loop can check a value of this size without others noticing. */
+  isCheap({ values, depth, longest }: ValueSize): boolean {
+    if (!this.isSmall) return false
+    const { checks, pairs } = this.#known.get(this.#root)?.[depth] ?? this.#work(this.#root, depth)
+    const isFormatCheap = !this.#hasFormat || longest <= MAX_FORMATTED_CHARACTERS
+    return isFormatCheap && checks * values + pairs * values * values <= MAX_UNITS_CHECKED_HERE
+  }
+
+  #work(schema: unknown, depth: number): Work {
+    if (!isObject(schema)) return Array.isArray(schema) ? this.#sum(schema, depth) : ONE
+    const known = this.#known.get(schema) ?? []
+    this.#known.set(schema, known)
+    const found = known[depth]
+    if (found !== undefined) return found
+    // It refers to itself for the same value, or nearly so.
+    known[depth] = ENDLESS
+    this.#open += 1
+    const work = this.#open > MAX_OPEN ? ENDLESS : this.#workOf(schema, depth)
+    this.#open -= 1
+    known[depth] = work
+    return work
+  }
+
+  #workOf(schema: Json, depth: number): Work {
+    const isNested = schema !== this.#root && '$id' in schema
+    // References that may lead anywhere.
+    if (isNested || '$dynamicRef' in schema || '$recursiveRef' in schema) return ENDLESS
+    if ('format' in schema) this.#hasFormat = true
+    const own = { checks: ownChecks(schema), pairs: comparesPairs(schema) ? 1 : 0 }
+    const { $ref } = schema
+    const parts = [
+      larger(own, depth === 0 ? NONE : this.#workInside(schema, depth - 1)),
+      $ref === undefined ? NONE : this.#work(this.#resolve($ref), depth),
+      ...SAME_VALUE.map((keyword) => this.#optional(schema[keyword], depth)),
+      ...SAME_VALUE_BY_NAME.map((keyword) => this.#sum(valuesOf(schema[keyword]), depth)),
+    ]
+    return parts.reduce(plus)
+  }
+
+  /** For the value inside that has the most of it: no value is two properties, or two items of a tuple. */
+  #workInside(schema: Json, depth: number): Work {
+    const { properties, patternProperties, prefixItems, items } = schema
+    const tuple = [prefixItems, items].find(Array.isArray) as readonly unknown[] | undefined
+    const patterns = valuesOf(patternProperties)
+    return [
+      this.#largest(valuesOf(properties), depth),
+      this.#largest(tuple ?? [], depth),
+      this.#sum(patterns, depth),
+      // Each name is tried against each pattern, and again for additional properties.
+      { checks: 2 * patterns.length, pairs: 0 },
+      Array.isArray(items) ? NONE : this.#optional(items, depth),
+      ...EACH_INSIDE.map((keyword) => this.#optional(schema[keyword], depth)),
+    ].reduce(plus)
+  }
+
+  #optional(schema: unknown, depth: number): Work {
+    return schema === undefined ? NONE : this.#work(schema, depth)
+  }
+
+  #sum(schemas: readonly unknown[], depth: number): Work {
+    return schemas.map((each) => this.#work(each, depth)).reduce(plus, NONE)
+  }
+
+  #largest(schemas: readonly unknown[], depth: number): Work {
+    return schemas.map((each) => this.#work(each, depth)).reduce(larger, NONE)
+  }
+
+  /** References by other means than a path are not followed: they may lead back. */
+  #resolve(reference: unknown): unknown {
+    const self = { $recursiveRef: '#' }
+    if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return self
+    let found: unknown = this.#root
+    for (const step of reference.split('/').slice(1)) {
+      const key = decoded(step)
+      const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, key)
+      // The compiler says that it is missing.
+      if (!isThere) return true
+      found = (found as Json)[key]
+    }
+    return found
+  }
+}
+
+function ownChecks(schema: Json): number {
+  let checks = 1
+  for (const keyword of ['enum', 'required', 'const', 'properties', 'dependentRequired']) {
+    const value = schema[keyword]
+    if (typeof value === 'object' && value !== null) checks += Object.keys(value).length
+  }
+  return checks
+}
+
+/** ajv finds equal scalars by one look at each item, where the schema says that all are scalars. */
+function comparesPairs({ uniqueItems, items }: Json): boolean {
+  if (uniqueItems !== true) return false
+  const types = isObject(items) ? [items['type']].flat() : [undefined]
+  return types.some((type) => type === undefined || type === 'object' || type === 'array')
+}
+
+function plus(left: Work, right: Work): Work {
+  return { checks: left.checks + right.checks, pairs: left.pairs + right.pairs }
+}
+
+function larger(left: Work, right: Work): Work {
+  return {
+    checks: Math.max(left.checks, right.checks),
+    pairs: Math.max(left.pairs, right.pairs),
+  }
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    // It is no reference that the compiler can follow either.
+    return step
+  }
+}
+
+function valuesOf(value: unknown): readonly unknown[] {
+  return isObject(value) ? Object.values(value) : []
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,44 @@
+import { MAX_JSON_DEPTH } from '../json-limits.ts'
+
+/** A string of so many characters takes about as long to check as one more value. */
+const CHARACTERS_PER_VALUE = 32
+
+/** What the time of a check depends on. */
+export interface ValueSize {
+  /** Objects, arrays and scalars, and their text in units of 32 characters. */
+  readonly values: number
+  /** Levels of objects and arrays; above `MAX_JSON_DEPTH` the rest was not looked at. */
+  readonly depth: number
+  /** Characters of the longest string or key. */
+  readonly longest: number
+  /** Whether any string or key has a NUL character. */
+  readonly hasNul: boolean
+}
+
+/** Measures arguments or a result in one pass. */
+export function sizeOf(value: unknown): ValueSize {
+  const size = { values: 0, depth: 0, longest: 0, hasNul: false }
+  let characters = 0
+  const addText = (text: string): void => {
+    characters += text.length
+    if (text.length > size.longest) size.longest = text.length
+    if (text.includes('\0')) size.hasNul = true
+  }
+  const add = (each: unknown, depth: number): void => {
+    size.values += 1
+    if (typeof each === 'string') addText(each)
+    if (typeof each !== 'object' || each === null || size.depth > MAX_JSON_DEPTH) return
+    if (depth > size.depth) size.depth = depth
+    if (Array.isArray(each)) {
+      for (const item of each) add(item, depth + 1)
+      return
+    }
+    for (const key of Object.keys(each)) {
+      addText(key)
+      add((each as Record<string, unknown>)[key], depth + 1)
+    }
+  }
+  add(value, 1)
+  size.values += Math.floor(characters / CHARACTERS_PER_VALUE)
+  return size
+}

@@ -1,0 +1,35 @@
+/**
+ * How many levels of objects and arrays JSON from outside may have: arguments, results, schemas, errors. What real
+ * servers and clients send has fewer than 30. Recursive code is safe up to here, with much to spare: V8's
+ * own `JSON.stringify` overflows the stack at a few thousand levels.
+ */
+export const MAX_JSON_DEPTH = 256
+
+/** As the end of a sentence about what has more levels. */
+export const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} levels deep`
+
+/** Whether parsed JSON has more levels of objects and arrays than `limit`. It stops at the first place that has. */
+export function isTooDeep(value: unknown, limit = MAX_JSON_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (limit === 0) return true
+  // An array is not iterated by `in`, which would make a string of each index.
+  if (Array.isArray(value)) {
+    for (const item of value) if (isTooDeep(item, limit - 1)) return true
+    return false
+  }
+  for (const key in value) {
+    if (isTooDeep((value as Record<string, unknown>)[key], limit - 1)) return true
+  }
+  return false
+}
+
+/** Whether JSON has more than `limit` values: objects, arrays and scalars. */
+export function hasMoreValues(value: unknown, limit: number): boolean {
+  let rest = limit
+  const count = (each: unknown): boolean => {
+    if ((rest -= 1) < 0) return true
+    if (typeof each !== 'object' || each === null) return false
+    return Object.values(each).some(count)
+  }
+  return count(value)
+}
