@@ -100,7 +100,7 @@ test('every tool has a name of its own that every model takes, and that follows 
   )
 })
 
-test('arguments that were coerced are valid, and are not coerced again', () => {
+test('arguments that were coerced are valid, and are not coerced again', async () => {
   const type = fc.constantFrom('string', 'number', 'integer', 'boolean', 'array', 'object')
   const scalar = fc.oneof(
     anyText,
@@ -110,14 +110,15 @@ test('arguments that were coerced are valid, and are not coerced again', () => {
   )
   const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'a/b', '~1')
   const schemas = fc.uniqueArray(fc.tuple(name, type), { selector: ([each]) => each })
-  fc.assert(
-    fc.property(schemas, fc.array(fc.tuple(name, fc.oneof(scalar, anyJson))), (fields, given) => {
+  const values = fc.array(fc.tuple(name, fc.oneof(scalar, anyJson)))
+  await fc.assert(
+    fc.asyncProperty(schemas, values, async (fields, given) => {
       const properties = Object.fromEntries(fields.map(([each, is]) => [each, { type: is }]))
       const tool = Tool.parse({ name: 't', inputSchema: { type: 'object', properties } })
       const validator = new ArgumentValidator('lenient')
-      const verdict = validator.validate(tool, Object.fromEntries(given))
+      const verdict = await validator.validate(tool, Object.fromEntries(given))
       if (verdict.kind === 'valid') {
-        const again = validator.validate(tool, verdict.args)
+        const again = await validator.validate(tool, verdict.args)
         expect(again).toEqual({ kind: 'valid', args: verdict.args })
       }
     }),
