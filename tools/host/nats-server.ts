@@ -47,6 +47,9 @@ export async function startNatsServer(
     jetstream: { store_dir: dataDir },
     authorization: { token },
     log_file: join(dataDir, 'nats-server.log'),
+    // Three are kept beside the one that is written.
+    logfile_size_limit: 20 * 1024 * 1024,
+    logfile_max_num: 4,
     ...(cluster === undefined ? {} : clusterConfig(cluster, token)),
   }
   // JSON is valid nats-server configuration; the token must not be seen in the process list.

@@ -5,6 +5,7 @@ import type { GuardedProcess, Guardian } from 'mcp-host/process'
 import { spawnGuarded } from 'mcp-host/process'
 import { z } from 'zod'
 import { compileCacheFolder } from '../provision/cache.mjs'
+import { limitLogSize } from './limit-log-size.ts'
 import { probeHealth } from './probe-health.ts'
 import type { Health } from './watch-health.ts'
 
@@ -77,6 +78,8 @@ export async function startService(
     stdout: log.fd,
     stderr: log.fd,
   })
+  const logSize = limitLogSize(logFile)
+  void child.exited.then(() => logSize[Symbol.dispose]())
   let hasEnded = false
   void child.exited.then(() => {
     hasEnded = true

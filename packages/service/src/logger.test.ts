@@ -1,6 +1,6 @@
 import { childEnvelope, newEnvelope, traceId } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
-import { escapeControls, requestFields } from './logger.ts'
+import { escapeControls, requestFields, shortenError } from './logger.ts'
 
 test.each([
   '\u009b2J',
@@ -32,4 +32,11 @@ test('a log line names its request, the request that caused it and the trace', (
     traceId: traceId(parent),
     correlationId: traceId(parent),
   })
+})
+
+test('the long texts of an error are cut in the log, and the others stay', () => {
+  const error = { type: 'Error', message: 'x'.repeat(5_000_000), stack: 'at main', code: 5 }
+  const message = `${'x'.repeat(8_000)}…`
+  expect(shortenError(error)).toEqual({ ...error, message })
+  expect(shortenError('no error')).toBe('no error')
 })

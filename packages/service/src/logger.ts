@@ -19,9 +19,26 @@ export function createLogger(service: string, level: string): Logger {
     messageKey: 'message',
     timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: (error: unknown) => shortenError(pino.stdSerializers.err(error as Error)) },
     hooks: { streamWrite: (line) => escapeControls(withoutSecrets(line)) },
   }
   return pino(options, out)
+}
+
+/** Of each text of an error in the log, in UTF-16 units: a provider's answer may be in its message. */
+const MAX_ERROR_LENGTH = 8_000
+
+/** The serialised error without the ends of long texts. */
+export function shortenError(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null) return error
+  return Object.fromEntries(
+    Object.entries(error).map(([key, value]) => [
+      key,
+      typeof value === 'string' && value.length > MAX_ERROR_LENGTH
+        ? `${value.slice(0, MAX_ERROR_LENGTH).toWellFormed()}…`
+        : value,
+    ]),
+  )
 }
 
 /** Control characters that JSON allows as they are, and marks that show a text in another order than it is written. */

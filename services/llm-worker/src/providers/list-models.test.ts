@@ -129,3 +129,20 @@ test.each<[string, () => Promise<unknown>, string, string]>([
   pages['/v1/models'] = { models: 5 }
   await expect(listing()).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
 })
+
+test('of an endless answer of failure only the beginning is read, and the connection is closed', async () => {
+  const closed = Promise.withResolvers<void>()
+  let written = 0
+  own.answer = (response) => {
+    response.on('close', closed.resolve)
+    response.writeHead(500)
+    const write = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(10_000))) written += 10_000
+    }
+    response.on('drain', write)
+    write()
+  }
+  await expect(list('openai', '/v1')).rejects.toThrow(/^openai answered 500$/)
+  await closed.promise
+  expect(written).toBeLessThan(20_000_000)
+})
