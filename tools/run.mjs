@@ -30,6 +30,11 @@ const commands = {
     summary: 'list the MCP servers of a running host, restart one, reload mcp.json',
     target: ['tools/servers.ts'],
   },
+  doctor: {
+    summary: 'check the stored sessions; back up and repair damaged data',
+    target: ['tools/doctor.ts'],
+    needsNatsServer: () => !hasSetting('NATS_URL'),
+  },
   stdio: {
     summary: 'be an MCP server on standard input and output: all servers of a running host',
     target: ['tools/stdio.ts'],

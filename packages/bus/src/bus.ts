@@ -6,6 +6,7 @@ import type {
   EventContract,
   LogEntry,
   LogFact,
+  LostRange,
   McpClientRecord,
   PassageContract,
   SessionId,
@@ -179,6 +180,17 @@ export interface LogEnd {
   readonly seq: number
   /** The last step of the session's turns, if there was one. */
   readonly turnEvent: LogEntry | undefined
+  /** Sequences of all sessions whose entries were lost with damaged data. */
+  readonly lost?: readonly LostRange[]
+}
+
+/** How many entries the logs have. */
+export interface LogCounts {
+  readonly counts: ReadonlyMap<SessionId, number>
+  /** Whether the broker's count of each is that of all together: else its data is damaged. */
+  readonly isReliable: boolean
+  /** Sequences whose entries were lost with damaged data. */
+  readonly lost: readonly LostRange[]
 }
 
 /**
@@ -222,7 +234,7 @@ export interface SessionLog {
    * Every entry after a sequence in order, none left out and none twice, then what comes, until the
    * signal. With `deltas` also text as it is written, where a lost delta shows in the offset of the next,
    * and the progress of tools, which may be lost.
-   * Throws `not-found` once the session was deleted.
+   * Throws `not-found` once the session was deleted, `unavailable` when what was given last was lost.
    */
   follow(
     session: SessionId,
@@ -237,6 +249,9 @@ export interface SessionLog {
 
   /** Hands a job of a process that is gone back to the broker, so that another gets it at once. */
   handBack(job: string): void
+
+  /** How many entries the log of each session has, counted by the broker without reading them. */
+  counts(): Promise<LogCounts>
 
   /** Deletes all of a session's log. */
   purge(session: SessionId): Promise<void>

@@ -22,6 +22,7 @@ export async function* followSession(
   let queue: FollowItem[] = []
   let overflowed = false
   let isPurged = false
+  let isLost = false
   let wake: (() => void) | undefined
   let queuedLength = 0
   const push = (item: FollowItem): void => {
@@ -40,6 +41,10 @@ export async function* followSession(
       isPurged = true
       wake?.()
     },
+    lost: () => {
+      isLost = true
+      wake?.()
+    },
   }
   const onAbort = (): void => wake?.()
   signal.addEventListener('abort', onAbort)
@@ -49,6 +54,10 @@ export async function* followSession(
     let seq = after
     let behind = true
     while (!signal.aborted) {
+      if (isLost) {
+        const message = 'the host has lost the end of this session; load it again'
+        throw new BusError('unavailable', message)
+      }
       if (behind) {
         // The hub gives nothing of before.
         const page = await read(seq, { through: hub.seq, limit: PAGE })

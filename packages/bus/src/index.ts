@@ -13,6 +13,7 @@ export type {
   LeaseRecord,
   Leases,
   LeaseView,
+  LogCounts,
   LogEnd,
   McpClients,
   McpClientView,
@@ -26,10 +27,13 @@ export type {
   Storage,
   StoredBlob,
 } from './bus.ts'
+export type { DamagedSession } from './find-damage.ts'
+export { findDamage } from './find-damage.ts'
 export type { Frame } from './frame.ts'
 export { parseNatsUrl } from './connect.ts'
 export { Listeners } from './listeners.ts'
 export type { BusLogger } from './nats-bus.ts'
 export { connectBus } from './nats-bus.ts'
 export type { StoreFolder } from './storage-health.ts'
+export { wasLost } from './log-end.ts'
 export { readLists, storeLists } from './stored-lists.ts'

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimed, envelope, said } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
 import { connectNats, inboxPrefix } from './connect.ts'
+import { NatsLogHead } from './nats-log-head.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { ReplyInbox } from './reply-inbox.ts'
 
@@ -22,13 +23,22 @@ beforeAll(async () => {
   broker = await startBroker()
   await broker.connect()
   connection = inCluster(await connectNats(broker.url, 'lag'))
+  const manager = await jetstreamManager(connection)
+  const warn = (): void => {}
   log = new NatsSessionLog({
     connection,
     jetstream: jetstream(connection),
-    manager: await jetstreamManager(connection),
+    manager,
     inbox: lagging(new ReplyInbox(connection, inboxPrefix('lag'))),
+    head: new NatsLogHead({
+      connection,
+      jetstream: jetstream(connection),
+      manager,
+      warn,
+      onLoss: warn,
+    }),
     storage: { fault: () => undefined, checkRoom: async () => {} },
-    warn: () => {},
+    warn,
   })
 })
 afterAll(async () => {

@@ -35,6 +35,7 @@ import { isAlone, toBusError } from './nats-error.ts'
 import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
 import { MCP_CLIENT_BUCKET, MCP_CLIENT_MS, NatsMcpClients } from './nats-mcp-clients.ts'
 import { readSecret, SECRET_BUCKET } from './nats-secrets.ts'
+import { LOG_HEAD_BUCKET, NatsLogHead } from './nats-log-head.ts'
 import { partnerName } from './partner-name.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
@@ -49,6 +50,9 @@ const ANSWER_LIMIT_MS = 2_000
 
 /** How long snapshots and blobs are kept, from their writing on; stores of an earlier version keep them for ever. */
 const KEPT_MS = 30 * 24 * 3_600_000
+
+const LOST_END =
+  'the end of the session logs is lost: the data of nats-server was damaged; run npm run doctor'
 
 const CATALOG_PATIENCE_MS = 2_000
 
@@ -101,6 +105,14 @@ export async function connectBus({
         else logger.error(fields, fault)
       },
     })
+    const head = new NatsLogHead({
+      connection,
+      jetstream: client,
+      manager,
+      warn,
+      onLoss: (range) =>
+        logger.error({ component: 'bus', action: 'check-log', ...range }, LOST_END),
+    })
     const kept = { replicas, maxAgeMs: KEPT_MS }
     const [catalogBucket, leaseBucket, directoryBucket, snapshotBucket, clientBucket, store] =
       await Promise.all([
@@ -111,11 +123,13 @@ export async function connectBus({
         openBucket(client, manager, MCP_CLIENT_BUCKET, { replicas, maxAgeMs: MCP_CLIENT_MS }),
         openStore(client, manager, BLOB_BUCKET, kept),
         ensureStreams(manager, { replicas }),
+        openBucket(client, manager, LOG_HEAD_BUCKET, { replicas }),
       ])
+    await head.check()
     const broker = { connection, jetstream: client, manager, warn }
     const inbox = new ReplyInbox(connection, inboxPrefix(id))
     const blobs = new NatsBlobs({ store, connection, inbox })
-    const sessions = new NatsSessionLog({ ...broker, inbox, storage })
+    const sessions = new NatsSessionLog({ ...broker, inbox, storage, head })
     const bus = new NatsBus({
       id,
       connection,
@@ -134,6 +148,7 @@ export async function connectBus({
       leases: new NatsLeases({ ...broker, id, bucket: leaseBucket }),
       blobs,
       storage,
+      head,
       mcpClients: new NatsMcpClients({ ...broker, bucket: clientBucket }),
       readSecret: (secret) =>
         readSecret(
@@ -152,7 +167,9 @@ export async function connectBus({
       throw new BusError('invalid', message, { cause: error })
     }
     // Such as a broker that has just started, or has no leader yet: asked again, it may be ready.
-    throw new BusError('unavailable', 'nats-server is not ready', { cause: error })
+    const said = error instanceof Error ? error.message : String(error)
+    const message = `nats-server is not ready: ${said}; if it stays so, its data may be damaged: npm run doctor`
+    throw new BusError('unavailable', message, { cause: error })
   }
 }
 
@@ -209,6 +226,7 @@ interface NatsBusDeps {
   readonly blobs: NatsBlobs
   readonly mcpClients: NatsMcpClients
   readonly storage: StorageHealth
+  readonly head: NatsLogHead
   readonly readSecret: (name: string) => Promise<Uint8Array>
   readonly warn: (error: unknown, action: string) => void
 }
@@ -223,6 +241,7 @@ class NatsBus implements Bus {
   readonly blobs: NatsBlobs
   readonly mcpClients: NatsMcpClients
   readonly storage: StorageHealth
+  readonly #head: NatsLogHead
   readonly #readSecret: (name: string) => Promise<Uint8Array>
   readonly #connection: NatsConnection
   readonly #inbox: ReplyInbox
@@ -244,6 +263,7 @@ class NatsBus implements Bus {
     this.blobs = parts.blobs
     this.mcpClients = parts.mcpClients
     this.storage = parts.storage
+    this.#head = parts.head
     this.#readSecret = parts.readSecret
     this.#warn = warn
   }
@@ -262,13 +282,15 @@ class NatsBus implements Bus {
       if (status.type === 'disconnect') {
         logger.warn({ component: 'bus', action: 'disconnect' }, 'nats-server is gone, reconnecting')
         this.#outageEnd = undefined
+        this.#head.interrupted()
         this.sessions.interrupted()
         this.leases.interrupted()
       } else if (status.type === 'reconnect') {
         logger.info({ component: 'bus', action: 'reconnect' }, 'nats-server is back')
         this.#outageEnd = performance.now()
         this.storage.reset()
-        this.sessions.checkAll()
+        // Sessions look only once it is known what was lost.
+        void this.#head.recheck().then(() => this.sessions.checkAll())
         this.leases.checkAll()
       } else if (status.type === 'error' || status.type === 'slowConsumer') {
         const fields = { component: 'bus', action: status.type, status }
@@ -441,6 +463,7 @@ class NatsBus implements Bus {
   async [Symbol.asyncDispose](): Promise<void> {
     this.leases.close()
     this.storage[Symbol.dispose]()
+    await this.#head.close()
     await this.#connection.close()
   }
 }

@@ -9,6 +9,7 @@ import { PubHeaders } from '@nats-io/jetstream'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import {
+  ALL_LOGS,
   BusError,
   factSubject,
   fillSubject,
@@ -26,6 +27,7 @@ import type {
   AppendOptions,
   FollowItem,
   InputJobs,
+  LogCounts,
   LogEnd,
   ReadOptions,
   SessionLog,
@@ -39,6 +41,8 @@ import { directGet } from './direct-get.ts'
 import { followSession } from './follow.ts'
 import { parseRepublished, parseStored } from './log-entries.ts'
 import { isFenced, isFinal } from './nats-error.ts'
+import { wasLost } from './log-end.ts'
+import type { NatsLogHead } from './nats-log-head.ts'
 import { patiently, PATIENCE_MS } from './patience.ts'
 import type { ReplyInbox } from './reply-inbox.ts'
 import { SessionHub } from './session-hub.ts'
@@ -59,6 +63,7 @@ export interface SessionLogDeps {
   readonly manager: JetStreamManager
   readonly inbox: ReplyInbox
   readonly storage: Storage
+  readonly head: NatsLogHead
   readonly warn: (error: unknown, action: string) => void
 }
 
@@ -90,14 +95,20 @@ export class NatsSessionLog implements SessionLog {
     // The broker remembers ids per stream, not per session.
     const msgID = `${session}:${messageId}`
     const giveUpAt = Date.now() + patienceMs
+    const { head } = this.#deps
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#deps.jetstream.publish(subject, data, {
+        if (head.isPending && !(await head.checked(giveUpAt - Date.now()))) {
+          throw new BusError('unavailable', 'the session log is being checked; try again')
+        }
+        const stored = await this.#deps.jetstream.publish(subject, data, {
           msgID,
           headers: envelopeHeaders(envelope),
           timeout: Math.min(2_000, Math.max(100, giveUpAt - Date.now())),
           ...(fence === undefined ? {} : { expect: { lastSubjectSequence: fence } }),
         })
+        head.note(stored.seq)
+        return stored
       } catch (error) {
         if (fence !== undefined && isFenced(error)) {
           // The broker looks at the fence before the id: the append may be our own, sent again.
@@ -198,6 +209,22 @@ export class NatsSessionLog implements SessionLog {
     await this.#patiently(() => this.#deps.manager.streams.purge(SESSIONS_STREAM, { filter }))
   }
 
+  async counts(): Promise<LogCounts> {
+    const { manager } = this.#deps
+    const { state } = await this.#patiently(() =>
+      manager.streams.info(SESSIONS_STREAM, { subjects_filter: ALL_LOGS }),
+    )
+    const counts = new Map<SessionId, number>()
+    let sum = 0
+    for (const [subject, count] of Object.entries(state.subjects ?? {})) {
+      const session = subject.split('.')[2] as SessionId | undefined
+      sum += count
+      if (session !== undefined) counts.set(session, (counts.get(session) ?? 0) + count)
+    }
+    // What is stored between two pages of the answer is in the sum alone.
+    return { counts, isReliable: sum <= state.messages, lost: this.#deps.head.lost }
+  }
+
   async *follow(
     session: SessionId,
     options: { after: number; deltas: boolean; signal: AbortSignal },
@@ -250,6 +277,7 @@ export class NatsSessionLog implements SessionLog {
         }),
       read: (after, through) => this.read(session, after, { through }),
       last: () => this.#last(sessionLogSubjects(session)),
+      isLost: (seq) => wasLost(this.#deps.head.lost, seq),
       warn: (error) => {
         if (!connection.isClosed()) warn(error, 'follow session')
       },
@@ -269,7 +297,8 @@ export class NatsSessionLog implements SessionLog {
     const subject = factSubject(session, 'turn')
     const step = last === null || last.subject === subject ? last : await this.#last(subject)
     const turnEvent = step === null ? undefined : parseStored(step, this.#onUnreadable)
-    return { seq: last?.seq ?? 0, turnEvent }
+    const { lost } = this.#deps.head
+    return { seq: last?.seq ?? 0, turnEvent, ...(lost.length > 0 ? { lost } : {}) }
   }
 
   #subscribe(subject: string, onMessage: (message: Msg) => void): Disposable {

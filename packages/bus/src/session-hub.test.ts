@@ -107,6 +107,7 @@ const silent: HubListener = {
   progress: () => {},
   checked: () => {},
   purged: () => {},
+  lost: () => {},
 }
 
 async function openHub(prepare: (source: FakeSource) => void = () => {}) {

@@ -21,6 +21,8 @@ export interface SessionSource<Last extends Numbered = Numbered> {
   read(after: number, through: number): Promise<LogEntry[]>
   /** The last message of the session's log, if there is one; never an old one. */
   last(): Promise<Last | null>
+  /** Whether what had a sequence was lost with damaged data. */
+  isLost?(seq: number): boolean
   /** Told of what went wrong and is tried again. */
   warn(error: unknown): void
 }
@@ -33,6 +35,8 @@ export interface HubListener {
   checked(): void
   /** The session was deleted: its log is empty. */
   purged(): void
+  /** What was given last is not stored any more: the data was damaged. */
+  lost(): void
 }
 
 /** Repeating is at most once, so the log is looked up too: so long after the last sign of life, then ever less often, */
@@ -189,6 +193,10 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
           const last = (await this.#source.last())?.seq ?? 0
           // The fact that said so may be lost with the rest.
           if (last === 0 && this.seq > 0) return this.#purged()
+          if (last < this.seq || this.#source.isLost?.(this.seq) === true) {
+            this.#seq = last
+            this.#announcer.tell((listener) => listener.lost())
+          }
           this.#stored = Math.max(this.#stored, last)
         }
         // Reading makes the broker go through all that others stored since: not for nothing.

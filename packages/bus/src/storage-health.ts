@@ -127,7 +127,7 @@ export class StorageHealth implements Storage, Disposable {
     const { jetstream, manager } = this.#deps
     try {
       await jetstream.publish(LOG_PROBE, new Uint8Array(), { timeout: PROBE_TIMEOUT_MS })
-      await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE })
+      await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE, keep: 1 })
     } catch {
       // Noted where it was written; probes that stay are purged by the next.
       if (this.#deps.isConnected()) this.#probeSoon()

@@ -20,6 +20,11 @@ export class Follower {
     return this.entries.map(({ seq }) => seq)
   }
 
+  /** Settles as the following does. */
+  get over(): Promise<void> {
+    return this.#ended
+  }
+
   /** Resolves when the following has ended. */
   async stop(): Promise<void> {
     this.#stop.abort()

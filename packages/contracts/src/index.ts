@@ -147,3 +147,4 @@ export { OPTIONS_META_KEY, Priority, RequestOptions, RetryOptions } from './tool
 export { runTool, RunToolRequest } from './tool/run-tool.ts'
 export { ToolProgress, toolProgress } from './tool/tool-progress.ts'
 export { CONTRACT_VERSION } from './version.ts'
+export { LogHead, LostRange } from './session/log-head.ts'

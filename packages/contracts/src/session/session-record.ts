@@ -26,6 +26,8 @@ export const SessionRecord = z.object({
   metadata: z.record(z.string(), z.json()).optional(),
   /** User messages on all branches. */
   messages: z.number().int().nonnegative(),
+  /** How many entries its log has had at least: fewer than that, and some were lost. */
+  entries: z.number().int().nonnegative().optional(),
   /** What all turns took, by model. */
   usage: z.array(ModelUsage),
   /** `deleted`: its log is gone; the record stays for a while, so that nobody writes it anew. */

@@ -19,7 +19,10 @@ import {
 import { describeFields } from '../projection/describe-fields.ts'
 
 export const Session = describeFields(
-  SessionRecord.extend({ usage: TokensByModel, metadata: z.looseObject({}).optional() }),
+  SessionRecord.omit({ entries: true }).extend({
+    usage: TokensByModel,
+    metadata: z.looseObject({}).optional(),
+  }),
   {
     id: 'A secret: who knows it may read and write the session.',
     owner: 'Who began it.',

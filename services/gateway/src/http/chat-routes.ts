@@ -1,4 +1,5 @@
 import type { FollowItem } from '@mcp-host/bus'
+import { wasLost } from '@mcp-host/bus'
 import type { Cursor, Envelope, SessionId, UserMessage } from '@mcp-host/contracts'
 import {
   AnswerUp,
@@ -264,10 +265,12 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
         const known = await bus.directory.get(params.id)
         if (known?.record.state === 'deleted') throw deletedSession(known.record, 'id')
         const end = held.use(await bus.sessions.listen(params.id))
-        const isBeyond = place !== undefined && place.cursor.seq > end.seq
+        const isLost = place !== undefined && wasLost(end.lost ?? [], place.cursor.seq)
+        const isBeyond = place !== undefined && (isLost || place.cursor.seq > end.seq)
         if (!isBeyond) return newestTurn(bus, params.id, end)
         const field = headers['last-event-id'] === undefined ? 'after' : 'Last-Event-ID'
-        const message = `${field} is not an event of this session; come back without it`
+        const cause = isLost ? 'was lost when data was damaged' : 'is not an event of this session'
+        const message = `${field} ${cause}; come back without it`
         throw new BusError('invalid', message, { field })
       }
       const opened = await open().catch((error: unknown) => BusError.from(error))

@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import type { LostRange } from '@mcp-host/contracts'
 import { cursorAfter } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { endOf, SESSION, Story } from '../projection/__fixtures__/story.ts'
@@ -9,16 +10,19 @@ let isListening: boolean
 let hasAskedDirectory: boolean
 let record: { state: string } | undefined
 let bus: Bus
+let lost: LostRange[]
 beforeEach(() => {
   story = new Story()
   isListening = false
   hasAskedDirectory = false
   record = undefined
+  lost = []
   const sessions = {
     listen: async () => {
       isListening = true
       return {
         ...endOf(story.entries),
+        lost,
         [Symbol.dispose]: () => {
           isListening = false
         },
@@ -55,6 +59,19 @@ test('who comes back to a place in the log needs no look into the directory', as
   const joined = await openSession(bus, { sessionId: SESSION })
   expect(joined).toMatchObject({ cursor: cursorAfter(input.seq - 1), isReconnect: false })
   expect(hasAskedDirectory).toBe(true)
+})
+
+test('a place in what was lost with damaged data is refused, and those around it are not', async () => {
+  const { seq } = story.input('hello')
+  const at = (place: number) => openSession(bus, { sessionId: SESSION, after: `${place}.1.-.0` })
+  lost = [{ after: seq - 1, through: seq, at: 0 }]
+  await expect(at(seq)).rejects.toMatchObject({
+    code: 'invalid',
+    field: 'after',
+    message: 'query: after was lost when data was damaged; connect without it',
+  })
+  lost = [{ after: seq, through: seq + 5, at: 0 }]
+  expect(await at(seq)).toMatchObject({ cursor: { seq } })
 })
 
 test('a session is listened to until its client is done with it, or got none', async () => {

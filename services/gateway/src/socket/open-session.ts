@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import { wasLost } from '@mcp-host/bus'
 import type { Cursor } from '@mcp-host/contracts'
 import { BusError, cursorAfter, newSessionId, parseCursor, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
@@ -40,14 +41,16 @@ export async function openSession(bus: Bus, query: unknown): Promise<OpenedSessi
   }
   using held = new DisposableStack()
   const end = held.use(await bus.sessions.listen(sessionId))
-  const isBeyond = after !== undefined && after.seq > end.seq
+  const isLost = after !== undefined && wasLost(end.lost ?? [], after.seq)
+  const isBeyond = after !== undefined && (isLost || after.seq > end.seq)
   // Nothing is left of the log of a deleted session: whose place is in it needs no other look. Thousands may
   // come back at once.
   const isDoubtful = after === undefined || isBeyond
   const known = isDoubtful ? await bus.directory.get(sessionId) : undefined
   if (known?.record.state === 'deleted') throw deletedSession(known.record, 'sessionId')
   if (isBeyond) {
-    const message = 'query: after is not an event of this session; connect without it'
+    const cause = isLost ? 'was lost when data was damaged' : 'is not an event of this session'
+    const message = `query: after ${cause}; connect without it`
     throw new BusError('invalid', message, { field: 'after' })
   }
   const { cursor, before } = await newestTurn(bus, sessionId, end)

@@ -57,6 +57,7 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
         if (session === broken) throw new BusError('internal', 'a fault')
         return entriesOf(session).filter(({ seq }) => seq > after)
       },
+      counts: async () => ({ counts: new Map(), isReliable: true, lost: [] }),
       isDeleted: async () => false,
       lastSequence: async (session: SessionId) => entriesOf(session).at(-1)?.seq ?? 0,
       append: async (session: SessionId, fact: Parameters<MemoryLog['add']>[0]) => ({

@@ -5,6 +5,7 @@ import type { Logger } from '@mcp-host/service'
 import { openState } from '../turn/open-state.ts'
 import { eraseSession } from './erase-session.ts'
 import { purgeSession } from './purge-session.ts'
+import { reportDamage } from './report-damage.ts'
 
 const LEASE = 'janitor'
 const LEASE_TTL_MS = 30_000
@@ -64,7 +65,10 @@ class Janitor implements AsyncDisposable {
         this.#lease = await bus.leases.acquire(LEASE, { ttlMs: LEASE_TTL_MS })
       }
       // Only who cleans keeps all records in mind.
-      if (this.#lease !== undefined) this.#view ??= await bus.directory.watch()
+      if (this.#lease !== undefined && this.#view === undefined) {
+        this.#view = await bus.directory.watch()
+        await reportDamage(this.#deps, this.#view.records.values())
+      }
       for (const record of Array.from(this.#view?.records.values() ?? [])) {
         if (this.#stop.signal.aborted || this.#lease?.isHeld !== true) break
         await this.#look(record)

@@ -42,6 +42,7 @@ test('a new session is known with its owner and the beginning of its first messa
     createdAt: log.entries[0]?.time,
     updatedAt: log.entries.at(-1)?.time,
     messages: 1,
+    entries: log.entries.length,
     usage: [{ provider: 'demo', model: 'tiny', generations: 1, inputTokens: 3, outputTokens: 2 }],
     state: 'active',
   })

@@ -72,7 +72,7 @@ export class SessionRecorder implements AsyncDisposable {
 
 /** `undefined` while there is nothing to tell of. */
 function toRecord(session: SessionId, state: SessionState): SessionRecord | undefined {
-  const { owner, inputs, usage, createdAt, updatedAt, isDeleted } = state
+  const { owner, inputs, usage, createdAt, updatedAt, isDeleted, entries } = state
   if (owner === undefined || isDeleted) return undefined
   return {
     id: session,
@@ -82,6 +82,7 @@ function toRecord(session: SessionId, state: SessionState): SessionRecord | unde
     createdAt,
     updatedAt,
     messages: inputs.size,
+    entries,
     usage: usage.map((each) => ({ ...each })),
     state: 'active',
   }
@@ -99,8 +100,15 @@ function merge(known: SessionRecord | undefined, news: SessionRecord): SessionRe
   if (known === undefined) return news
   if (known.state === 'deleted' || known.messages > news.messages) return undefined
   if (known.messages === news.messages && known.updatedAt >= news.updatedAt) return undefined
-  const { messages, usage } = news
+  const { messages, usage, entries } = news
   // One that was made known before its first message may have no title yet.
   const { title } = known.isTitled || known.messages > 0 ? known : news
-  return { ...known, title, messages, usage, updatedAt: Math.max(known.updatedAt, news.updatedAt) }
+  return {
+    ...known,
+    title,
+    messages,
+    entries,
+    usage,
+    updatedAt: Math.max(known.updatedAt, news.updatedAt),
+  }
 }

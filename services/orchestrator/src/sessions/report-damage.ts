@@ -1,0 +1,29 @@
+import type { Bus } from '@mcp-host/bus'
+import { findDamage } from '@mcp-host/bus'
+import type { SessionRecord } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+
+/** So many sessions are named in the log; `npm run doctor` names all. */
+const MAX_NAMED = 20
+
+/** Logs which sessions have lost entries with damaged data. Never rejects. */
+export async function reportDamage(
+  { bus, logger }: { readonly bus: Bus; readonly logger: Logger },
+  records: Iterable<SessionRecord>,
+): Promise<void> {
+  const about = { component: 'sessions', action: 'check' }
+  try {
+    const damaged = await findDamage(bus, records)
+    for (const { session, had, has } of damaged.slice(0, MAX_NAMED)) {
+      const fields = { ...about, sessionId: session, had, has }
+      logger.error(fields, 'a session has lost entries: the data of nats-server was damaged')
+    }
+    if (damaged.length > 0) {
+      const fields = { ...about, sessions: damaged.length }
+      logger.error(fields, 'sessions are damaged; what is left of them can be read: npm run doctor')
+    }
+  } catch (err) {
+    // The next orchestrator that starts looks again.
+    logger.warn({ ...about, err }, 'could not check the sessions for damage')
+  }
+}
