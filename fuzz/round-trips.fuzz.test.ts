@@ -6,7 +6,10 @@ import { LineSplitter } from '../packages/mcp-host/src/transport/line-splitter.t
 import { joinToolNames, safeToolNames } from 'mcp-host/tool-names'
 import { expect, test } from 'vitest'
 import { eventIds, readEventId } from '../services/gateway/src/mcp/core/event-id.ts'
-import { newSession, readSession } from '../services/gateway/src/mcp/core/session.ts'
+import {
+  newSession,
+  readSession,
+} from '../services/gateway/src/mcp/core/__fixtures__/test-sessions.ts'
 import { StateSeal } from '../services/gateway/src/mcp/core/state-seal.ts'
 import { ToolCallSplitter } from '../services/llm-worker/src/json-tools/tool-call-splitter.ts'
 import { anyJson, anyText } from './arbitraries.ts'

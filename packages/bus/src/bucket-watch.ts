@@ -1,4 +1,5 @@
 import type { KV, KvWatchEntry } from '@nats-io/kv'
+import { KvWatchInclude } from '@nats-io/kv'
 
 export interface BucketWatch {
   /** For the log. */
@@ -6,17 +7,19 @@ export interface BucketWatch {
   readonly put: (entry: KvWatchEntry) => void
   /** It was deleted, or its time has passed. */
   readonly end: (key: string) => void
+  /** Leaves out the keys that are present when it begins. */
+  readonly isOnlyNew?: boolean
   readonly warn: (error: unknown, action: string) => void
 }
 
 /** Tells of every key and its changes until the connection is closed; resolves once the present are in. */
 export async function watchBucket(
   bucket: KV,
-  { what, put, end, warn }: BucketWatch,
+  { what, put, end, warn, isOnlyNew = false }: BucketWatch,
 ): Promise<void> {
   const present = Promise.withResolvers<void>()
-  const updates = await bucket.watch()
-  if ((await bucket.status()).values === 0) present.resolve()
+  const updates = await bucket.watch(isOnlyNew ? { include: KvWatchInclude.UpdatesOnly } : {})
+  if (isOnlyNew || (await bucket.status()).values === 0) present.resolve()
   void (async () => {
     for await (const update of updates) {
       try {

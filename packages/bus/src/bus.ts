@@ -276,7 +276,7 @@ export interface SessionDirectory {
   /** Writes and returns the revision. Throws `conflict` when another wrote since the one given. */
   put(record: SessionRecord, options?: PutRecordOptions): Promise<number>
   remove(session: SessionId): Promise<void>
-  /** All records, kept up to date until the bus is closed. Resolves once the present ones are in. */
+  /** The records of clients that are asked for, kept up to date until the bus is closed. */
   watch(): Promise<DirectoryView>
 }
 
@@ -324,7 +324,12 @@ export interface McpClients {
 
 /** It has what this process wrote, and may lag behind what others did. */
 export interface McpClientView {
-  readonly records: ReadonlyMap<string, McpClientRecord>
+  /** The record of a client that was read; `undefined`: it was not, or was forgotten since. */
+  get(client: string): McpClientRecord | undefined
+  /** Reads the record of a client; `undefined`: it is here. Throws `unavailable`. */
+  read(client: string): Promise<void> | undefined
+  /** Keeps the record of a client that was read from being forgotten, until disposed. */
+  hold(client: string): Disposable
   /** Calls after each change, until disposed. */
   readonly onChange: (listener: () => void) => Disposable
 }

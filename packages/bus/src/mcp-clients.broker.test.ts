@@ -13,27 +13,35 @@ beforeAll(async () => {
 })
 afterAll(() => broker[Symbol.asyncDispose]())
 
-test('what a client has told at one gateway is known at all', async () => {
+test('a record is read when it is asked for, and kept up to date from then on', async () => {
+  await one.mcpClients.change('client-1', () => ({ logLevel: 'error' }))
   const view = await other.mcpClients.watch()
+  expect(view.get('client-1')).toBeUndefined()
+  await view.read('client-1')
+  expect(view.get('client-1')).toEqual({ logLevel: 'error' })
+  expect(view.read('client-1')).toBeUndefined()
   let changes = 0
   view.onChange(() => void changes++)
-  await one.mcpClients.change('client-1', (record) => ({ ...record, logLevel: 'error' }))
-  await eventually(() => view.records.get('client-1')?.logLevel === 'error')
-  expect(changes).toBe(1)
-  const later = await one.mcpClients.watch()
-  expect(later.records.get('client-1')).toEqual({ logLevel: 'error' })
+  await view.read('client-5')
+  expect(view.get('client-5')).toEqual({})
+  // Nobody has asked for it here.
+  await one.mcpClients.change('client-6', () => ({ logLevel: 'debug' }))
+  await one.mcpClients.change('client-5', () => ({ logLevel: 'debug' }))
+  await eventually(() => view.get('client-5')?.logLevel === 'debug')
+  expect([view.get('client-6'), changes]).toEqual([undefined, 1])
 })
 
 test('who has changed something sees it at once, and hears of it once', async () => {
   const view = await one.mcpClients.watch()
   const seen: unknown[] = []
-  view.onChange(() => seen.push(view.records.get('client-3')))
+  view.onChange(() => seen.push(view.get('client-3')))
   for (const logLevel of ['info', 'error'] as const) {
     await one.mcpClients.change('client-3', () => ({ logLevel }))
-    expect(view.records.get('client-3')).toEqual({ logLevel })
+    expect(view.get('client-3')).toEqual({ logLevel })
   }
+  await view.read('client-4')
   await other.mcpClients.change('client-4', () => ({ isOver: true }))
-  await eventually(() => view.records.has('client-4'))
+  await eventually(() => view.get('client-4')?.isOver)
   expect(seen).toEqual([{ logLevel: 'info' }, { logLevel: 'error' }, { logLevel: 'error' }])
 })
 
@@ -46,6 +54,7 @@ test('of changes at the same time none is lost', async () => {
       })),
     ),
   )
-  const { records } = await one.mcpClients.watch()
-  expect(records.get('client-2')?.subscriptions?.toSorted()).toEqual(names)
+  const view = await one.mcpClients.watch()
+  await view.read('client-2')
+  expect(view.get('client-2')?.subscriptions?.toSorted()).toEqual(names)
 })

@@ -5,7 +5,8 @@ import { isEndMark, keySubject, lastOfKey } from './bucket-key.ts'
 import { watchBucket } from './bucket-watch.ts'
 import type { McpClients, McpClientView } from './bus.ts'
 import { decode, encode } from './codec.ts'
-import { Listeners } from './listeners.ts'
+import type { StoredRecord } from './mcp-client-view.ts'
+import { ClientView } from './mcp-client-view.ts'
 import { isFenced, toBusError } from './nats-error.ts'
 
 export const MCP_CLIENT_BUCKET = 'MCPCLIENTS'
@@ -28,7 +29,7 @@ export interface McpClientsDeps {
 /** What clients have told, in a key-value bucket. */
 export class NatsMcpClients implements McpClients {
   readonly #deps: McpClientsDeps
-  readonly #views = new Set<View>()
+  readonly #views = new Set<ClientView>()
 
   constructor(deps: McpClientsDeps) {
     this.#deps = deps
@@ -46,7 +47,9 @@ export class NatsMcpClients implements McpClients {
         const data = encode(McpClientRecord, changed, WHAT)
         const expect = { lastSubjectSequence: last?.seq ?? 0 }
         const { seq } = await jetstream.publish(subject, data, { expect })
-        for (const view of this.#views) view.put(id, changed, seq)
+        const stored = { record: changed, revision: seq, bytes: data.length }
+        // Seen here at once, before the broker tells of it.
+        for (const view of this.#views) view.put(id, stored, { isOwn: true })
         return
       } catch (error) {
         if (!isFenced(error) || tries === MAX_TRIES) throw toBusError(error, 'broker')
@@ -55,41 +58,30 @@ export class NatsMcpClients implements McpClients {
   }
 
   async watch(): Promise<McpClientView> {
-    const view = new View()
+    const view = new ClientView((id) => this.#read(id))
     this.#views.add(view)
     const { bucket, warn } = this.#deps
     await watchBucket(bucket, {
       what: 'MCP clients',
+      isOnlyNew: true,
       warn,
       put: ({ key, value, revision }) => {
-        view.put(key, decode(McpClientRecord, value, `MCP client ${key}`), revision)
+        const record = decode(McpClientRecord, value, `MCP client ${key}`)
+        view.put(key, { record, revision, bytes: value.length })
       },
       end: (key) => view.end(key),
     })
     return view
   }
-}
 
-/** What is written here is seen here at once, before the broker tells of it. */
-class View implements McpClientView {
-  readonly records = new Map<string, McpClientRecord>()
-  readonly #revisions = new Map<string, number>()
-  readonly #listeners = new Listeners()
-
-  put(id: string, record: McpClientRecord, revision: number): void {
-    if (revision <= (this.#revisions.get(id) ?? 0)) return
-    this.#revisions.set(id, revision)
-    this.records.set(id, record)
-    this.#listeners.call()
-  }
-
-  end(id: string): void {
-    this.#revisions.delete(id)
-    this.records.delete(id)
-    this.#listeners.call()
-  }
-
-  onChange(listener: () => void): Disposable {
-    return this.#listeners.add(listener)
+  async #read(id: string): Promise<StoredRecord | undefined> {
+    try {
+      const last = await lastOfKey(this.#deps.manager, MCP_CLIENT_BUCKET, id)
+      if (last === null || isEndMark(last)) return undefined
+      const record = decode(McpClientRecord, last.data, WHAT)
+      return { record, revision: last.seq, bytes: last.data.length }
+    } catch (error) {
+      throw toBusError(error, 'broker')
+    }
   }
 }

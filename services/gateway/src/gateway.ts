@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
 import { approvalRule } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
@@ -33,6 +34,7 @@ export async function createGateway(
   const catalog = await bus.catalog.watch()
   const records = await bus.mcpClients.watch()
   const clients = new BusClients(bus, records)
+  const secret = await bus.secret('mcp-session')
   const ownLists = new BusOwnLists({ bus, catalog, clients: records })
   const mounts = new Mounts(catalog)
   const bundles = followBundles(config.bundlesConfig, (read) => mounts.setBundles(read), logger)
@@ -50,6 +52,7 @@ export async function createGateway(
     clients,
     ownMounts: new OwnMounts(ownLists),
     approvals: approvalsOf(bus, config),
+    signSession: (text: string) => createHmac('sha256', secret).update(text).digest('hex'),
     logger,
     events,
     draining: draining.signal,

@@ -61,6 +61,7 @@ beforeEach(async () => {
       passing: new UnderWay(),
       clients: noClients,
       ownMounts: {} as OwnMounts,
+      signSession: (random) => random,
       catalog,
       mounts: new Mounts(catalog),
       models: () => models,

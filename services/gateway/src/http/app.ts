@@ -15,6 +15,7 @@ import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { Approvals } from '../mcp/core/approvals.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
+import type { SignSession } from '../mcp/core/session.ts'
 import type { OwnMounts } from '../mcp/core/own-mounts.ts'
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
@@ -68,6 +69,7 @@ export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passin
   readonly refusing: AbortSignal
   readonly clients: Clients
   readonly ownMounts: OwnMounts
+  readonly signSession: SignSession
   readonly approvals?: Approvals | undefined
   readonly catalog: CatalogView
   readonly operations: OperationsDeps
@@ -84,7 +86,7 @@ export async function buildApp(
   bodies = new BodyReader(),
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, refusing } = deps
-  const { clients, ownMounts, approvals } = deps
+  const { clients, ownMounts, approvals, signSession } = deps
   const upstream = new SharedUpstream(
     new BusUpstream(
       deps.bus,
@@ -99,6 +101,7 @@ export async function buildApp(
       clients,
       ownMounts,
       approvals,
+      signSession,
       serverInfo,
       onAnswered: (method, isError, seconds) =>
         events.requestAnswered({ entrance: 'mcp', method, isError, seconds }),

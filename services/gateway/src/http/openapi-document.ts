@@ -27,6 +27,7 @@ export async function openApiDocument(): Promise<object> {
       passing: new UnderWay(),
       clients: {} as Clients,
       ownMounts: {} as OwnMounts,
+      signSession: (random) => random,
       catalog,
       mounts: new Mounts(catalog),
       models: () => ({ providers: [] }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { nothing } from './core/__fixtures__/no-clients.ts'
 import { BusClients } from './bus-clients.ts'
 
 test('of two requests under one id both are cancelled, and one that is over takes nothing from the other', () => {
@@ -9,7 +10,12 @@ test('of two requests under one id both are cancelled, and one that is over take
       return { [Symbol.dispose]: () => undefined }
     },
   }
-  const view = { records: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) }
+  const view = {
+    get: () => undefined,
+    read: () => undefined,
+    hold: () => nothing,
+    onChange: () => nothing,
+  }
   // It listens and does nothing else.
   const clients = new BusClients(bus as never, view)
   const heard: string[] = []

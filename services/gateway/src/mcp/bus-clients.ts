@@ -32,7 +32,18 @@ export class BusClients implements Clients, Disposable {
   }
 
   record(client: string): McpClientRecord {
-    return this.#view.records.get(client) ?? {}
+    return this.#view.get(client) ?? {}
+  }
+
+  read(client: string): Promise<void> | undefined {
+    return this.#view.read(client)?.catch((error: unknown) => {
+      const message = `the session cannot be read right now: ${BusError.from(error).message}`
+      throw new RpcFault(RpcCode.unavailable, message, { status: 503, data: { retryable: true } })
+    })
+  }
+
+  hold(client: string): Disposable {
+    return this.#view.hold(client)
   }
 
   async change(

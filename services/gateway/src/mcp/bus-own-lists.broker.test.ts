@@ -37,6 +37,7 @@ beforeEach(async () => {
   changes = 0
   lists.onChange(() => void changes++)
   client = crypto.randomUUID()
+  await clients.read(client)
 })
 afterEach(() => lists[Symbol.dispose]())
 

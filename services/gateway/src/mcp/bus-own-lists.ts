@@ -30,7 +30,7 @@ export class BusOwnLists implements OwnLists, Disposable {
   }
 
   versions(client: string): ReadonlyMap<string, string> | undefined {
-    const record = this.#deps.clients.records.get(client)
+    const record = this.#deps.clients.get(client)
     // Of hardly any client there is more to say, and each of its requests asks.
     if (record?.ownLists === undefined) return undefined
     const present = Object.entries(record.ownLists).flatMap(([server, each]) =>

@@ -52,6 +52,7 @@ beforeEach(async () => {
   answer = () => result({ content: [] })
   const endpoint = new McpEndpoint({
     clients: noClients,
+    signSession: (random) => random,
     serverInfo: { name: 'mcp-host', version: '1' },
     upstream: {
       pass: async (_, passed) => answer(passed),

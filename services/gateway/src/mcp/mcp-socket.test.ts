@@ -66,6 +66,7 @@ function serve(heartbeatMs = 60_000): Promise<void> {
   const offering = { server: 'a', tools, prompts: [], resources: [], resourceTemplates: [] }
   const mount = { offer: new Offer([offering], ({ name }) => name), onChange: () => nothing }
   const endpoint = new McpEndpoint({
+    signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {

@@ -69,6 +69,7 @@ export async function startFakeGateway(): Promise<FakeGateway> {
         void serveSocket(common, socket, request, { heartbeatMs: 30_000 }),
       passing: new UnderWay(),
       clients: noClients,
+      signSession: (random) => random,
       ownMounts: new OwnMounts({
         versions: () => undefined,
         onChange: () => nothing,

@@ -23,6 +23,7 @@ const handle = webHandler({
   endpoint: new McpEndpoint({
     serverInfo: { name: 'worker', version: '1' },
     clients: noClients,
+    signSession: (random) => random,
     upstream: {
       /** Says what it was told; once told to wait, only when the caller has left. */
       async pass(_, { params, listener, signal }) {

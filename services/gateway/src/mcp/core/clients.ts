@@ -4,7 +4,12 @@ import type { ClientSession } from './session.ts'
 
 /** What the sessions of older clients have been told besides what their ids say; the same at all gateways. */
 export interface Clients {
+  /** What is known of a session that was read. */
   record(client: string): McpClientRecord
+  /** Reads what is known of a session; `undefined`: it is here. Throws `RpcFault` when it cannot be read. */
+  read(client: string): Promise<void> | undefined
+  /** Keeps what was read until disposed. */
+  hold(client: string): Disposable
   /** Throws `RpcFault` when it cannot be kept. */
   change(client: string, change: (record: McpClientRecord) => McpClientRecord): Promise<void>
   onChange(listener: () => void): Disposable

@@ -1,3 +1,4 @@
+import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { nothing } from './__fixtures__/no-clients.ts'
@@ -63,8 +64,10 @@ beforeEach(() => {
   }
   const cancels = new Map<string, () => void>()
   const endpoint = new McpEndpoint({
+    signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     clients: {
+      ...noClients,
       record: (client) => records.get(client) ?? {},
       async change(client, change) {
         records.set(client, change(records.get(client) ?? {}))

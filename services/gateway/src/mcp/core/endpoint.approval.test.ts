@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import { Approvals } from './approvals.ts'
 import { McpEndpoint } from './endpoint.ts'
+import { newSession } from './__fixtures__/test-sessions.ts'
 import { Offer } from './offer.ts'
 import type { Params } from './rpc.ts'
-import { newSession } from './session.ts'
 import { StateSeal } from './state-seal.ts'
 import type { PassedRequest } from './upstream.ts'
 
@@ -43,6 +43,7 @@ beforeEach(() => {
   const secret = crypto.getRandomValues(new Uint8Array(32))
   gateways = Array.from({ length: 2 }, () => {
     return new McpEndpoint({
+      signSession: (random) => random,
       serverInfo: { name: 'us', version: '1' },
       clients: noClients,
       approvals: new Approvals({

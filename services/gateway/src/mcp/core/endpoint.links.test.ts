@@ -50,6 +50,7 @@ beforeEach(() => {
   answer = () => result({ contents: [] })
   offer = new Offer(offerings, named)
   endpoint = new McpEndpoint({
+    signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {

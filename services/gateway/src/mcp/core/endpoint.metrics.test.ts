@@ -24,6 +24,7 @@ beforeEach(() => {
   seconds = []
   answer = () => Promise.resolve(RESULT)
   endpoint = new McpEndpoint({
+    signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     onAnswered: (method, isError, took) => {

@@ -1,11 +1,12 @@
+import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import type { McpReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { Offering } from './offer.ts'
+import { newSession, readSession } from './__fixtures__/test-sessions.ts'
 import { Offer } from './offer.ts'
 import { OwnMounts } from './own-mounts.ts'
-import { newSession, readSession } from './session.ts'
 import type { Passed } from './upstream.ts'
 
 const own: Offering = {
@@ -48,6 +49,7 @@ beforeEach(() => {
   }
   const nothing: Disposable = { [Symbol.dispose]: () => undefined }
   endpoint = new McpEndpoint({
+    signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     ownMounts: new OwnMounts({
       versions: (client) => (isChanged && client === annId ? new Map([['own', '1']]) : undefined),
@@ -55,6 +57,7 @@ beforeEach(() => {
       read: async () => hers,
     }),
     clients: {
+      ...noClients,
       record: (client) => (client === annId ? record : {}),
       async change(_, change) {
         record = change(record)

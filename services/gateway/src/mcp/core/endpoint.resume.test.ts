@@ -3,9 +3,9 @@ import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
 import { eventIds, readEventId } from './event-id.ts'
+import { newSession, readSession } from './__fixtures__/test-sessions.ts'
 import { Offer } from './offer.ts'
 import { RpcCode, RpcFault } from './rpc.ts'
-import { newSession, readSession } from './session.ts'
 import type { KeptPlace, Passed, PassedRequest, ResumedRequest, Upstream } from './upstream.ts'
 import { MOVED } from './upstream.ts'
 
@@ -54,7 +54,9 @@ beforeEach(() => {
     },
   }
   const serverInfo = { name: 'us', version: '1' }
-  make = (streamMs) => new McpEndpoint({ upstream, clients, serverInfo }, { streamMs })
+  const signSession = (random: string): string => random
+  const deps = { upstream, clients, serverInfo, signSession }
+  make = (streamMs) => new McpEndpoint(deps, { streamMs })
   endpoint = make(0)
 })
 

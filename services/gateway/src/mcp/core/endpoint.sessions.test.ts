@@ -1,11 +1,12 @@
+import { noClients } from './__fixtures__/no-clients.ts'
 import { getEventListeners } from 'node:events'
 import type { McpClientRecord, McpLogLevel } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { McpExchange, McpReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { Offering } from './offer.ts'
+import { newSession, readSession } from './__fixtures__/test-sessions.ts'
 import { Offer } from './offer.ts'
-import { newSession, readSession } from './session.ts'
 import type { ClientMessage, Passed, PassedRequest, ServerLog, WatchRequest } from './upstream.ts'
 
 const shared: Offering = {
@@ -39,6 +40,8 @@ const OK: Passed = { type: 'result', json: bytes.encode('{"content":[]}') }
 
 let offer: Offer
 let records: Map<string, McpClientRecord>
+/** While the records are on their way. */
+let reading: Promise<void> | undefined
 let changed: Set<() => void>
 let cancels: Map<string, () => void>
 let passed: { server: string; request: PassedRequest }[]
@@ -61,6 +64,7 @@ function kept<K, V>(map: Map<K, V>, key: K, value: V): Disposable {
 beforeEach(() => {
   offer = new Offer([own, shared], ({ server, name }) => `${server}__${name}`)
   records = new Map()
+  reading = undefined
   changed = new Set()
   cancels = new Map()
   passed = []
@@ -73,9 +77,12 @@ beforeEach(() => {
   left = new AbortController()
   closing = new AbortController()
   endpoint = new McpEndpoint({
+    signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     clients: {
+      ...noClients,
       record: (client) => records.get(client) ?? {},
+      read: () => reading,
       async change(client, change) {
         records.set(client, change(records.get(client) ?? {}))
         for (const listener of changed) listener()
@@ -230,6 +237,39 @@ describe('a session of an older client', () => {
       error: { code: -32_602 },
     })
     expect(records.get(id)?.subscriptions).toEqual(['own://one'])
+  })
+
+  test('is over also for a gateway that has yet to read its record', async () => {
+    reading = Promise.resolve().then(() => {
+      records.set(id, { isOver: true })
+      reading = undefined
+    })
+    expect(await ask('tools/list')).toMatchObject({ status: 404 })
+  })
+
+  test('that a client made up is not found, and leaves no record', async () => {
+    const made = `0${id.slice(1)}.${sessionId.split('.')[1]}`
+    const headers = { 'mcp-session-id': made.startsWith(id) ? `1${made.slice(1)}` : made }
+    expect(await ask('resources/subscribe', { uri: 'mem://one' }, headers)).toMatchObject({
+      status: 404,
+    })
+    expect(records.size).toBe(0)
+  })
+
+  test('subscribes to no URI that is too long, and to no more than a record can hold', async () => {
+    const long = `mem://${'x'.repeat(8_190)}`
+    expect(await ask('resources/subscribe', { uri: long })).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('at most 8192') },
+    })
+    const subscriptions = Array.from(
+      { length: 20 },
+      (_, each) => `mem://${each}${'x'.repeat(6_560)}`,
+    )
+    records.set(id, { subscriptions })
+    expect(await ask('resources/subscribe', { uri: 'mem://one' })).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('end some first') },
+    })
+    expect(passed).toEqual([])
   })
 
   test.each(['logging/setLevel', 'resources/subscribe'])('is needed for %s', async (method) => {
@@ -423,6 +463,20 @@ function sendModern(
 
 describe('a newer client that listens', () => {
   const listen = (notifications: unknown) => sendModern('subscriptions/listen', { notifications })
+
+  test.each([
+    ['a URI that is too long', [`mem://${'x'.repeat(8_190)}`]],
+    ['too many of them', Array.from({ length: 1_001 }, (_, each) => `mem://${each}`)],
+  ])('are not subscriptions to %s', async (_, resourceSubscriptions) => {
+    const { body } = await listen({ resourceSubscriptions })
+    expect(JSON.parse(text.decode(body as Uint8Array))).toMatchObject({
+      error: {
+        code: -32_602,
+        message: expect.stringMatching(/^notifications\.resourceSubscriptions: /),
+      },
+    })
+    expect(watches.size).toBe(0)
+  })
 
   test('is told what it will hear, and hears that', async () => {
     const stream = messages(

@@ -56,6 +56,7 @@ beforeEach(() => {
   passed = []
   answer = () => ({ type: 'result', json: bytes.encode('{"content":[],"x-new":1}') })
   endpoint = new McpEndpoint({
+    signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {

@@ -22,7 +22,7 @@ import { checkParameters } from './parameter-headers.ts'
 import { RequestStream } from './request-stream.ts'
 import type { Params, RpcId } from './rpc.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
-import type { ClientSession } from './session.ts'
+import type { ClientSession, SignSession } from './session.ts'
 import { newSession, readSession } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
 import type { Passed, PassedRequest, Upstream } from './upstream.ts'
@@ -54,6 +54,8 @@ export interface EndpointDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   readonly serverInfo: ServerInfo
+  /** Signs the ids of sessions: one that a client made up is unknown, and leaves nothing behind. */
+  readonly signSession: SignSession
   /** Where tools run only when users allow it. */
   readonly approvals?: Approvals | undefined
   /** Where clients have processes of their own, what those list. */
@@ -100,6 +102,13 @@ export class McpEndpoint {
     const { method, header } = exchange
     let message: unknown
     try {
+      const reading = this.#readRecord(header)
+      if (reading !== undefined) {
+        return reading.then(
+          () => this.handle(exchange, mount),
+          (error: unknown) => failed(null, toFault(error)),
+        )
+      }
       if (method === 'GET') return Promise.resolve(this.#listen(exchange, mount))
       if (method === 'DELETE') return orFailed(this.#leave(exchange, mount))
       if (method !== 'POST') throw notAllowed()
@@ -173,11 +182,14 @@ export class McpEndpoint {
     }
     const passage = passageOf(request, mount.offer)
     if (passage === undefined) {
-      const result = bytes.encode(ownAnswer(request, mount.offer, this.#deps.serverInfo))
+      const { serverInfo, signSession } = this.#deps
+      const result = bytes.encode(ownAnswer(request, mount.offer, serverInfo))
       const { capabilities } = params
       const begun =
         era === 'legacy' && method === 'initialize'
-          ? { [SESSION_HEADER]: newSession(isObject(capabilities) ? capabilities : {}) }
+          ? {
+              [SESSION_HEADER]: newSession(isObject(capabilities) ? capabilities : {}, signSession),
+            }
           : {}
       const headers = { ...JSON_TYPE, ...begun }
       return Promise.resolve({ status: 200, headers, body: success(id, result) })
@@ -389,17 +401,31 @@ export class McpEndpoint {
     return { status: 204, headers: {} }
   }
 
+  /** The session of an id, whether or not it is over; `undefined`: it was never issued. */
+  #sessionOf(sessionId: string): ClientSession | undefined {
+    const known = this.#sessions.get(sessionId)
+    if (known !== undefined) return known
+    const session = readSession(sessionId, this.#deps.signSession)
+    if (session === undefined) return undefined
+    if (this.#sessions.size >= MAX_KNOWN_SESSIONS) this.#sessions.clear()
+    this.#sessions.set(sessionId, session)
+    return session
+  }
+
+  /** Reads the record of the session that a request names; `undefined`: it is here, or there is none. */
+  #readRecord(header: McpExchange['header']): Promise<void> | undefined {
+    const sessionId = header(SESSION_HEADER)?.trim()
+    const session = sessionId === undefined ? undefined : this.#sessionOf(sessionId)
+    return session && this.#deps.clients.read(session.id)
+  }
+
   /** The session that a request names, if it does. Throws `RpcFault` when there is no such session. */
   #session(header: McpExchange['header']): ClientSession | undefined {
     const sessionId = header(SESSION_HEADER)?.trim()
     if (sessionId === undefined) return undefined
-    const session = this.#sessions.get(sessionId) ?? readSession(sessionId)
+    const session = this.#sessionOf(sessionId)
     const isOver = session === undefined || this.#deps.clients.record(session.id).isOver
-    if (isOver !== true) {
-      if (this.#sessions.size >= MAX_KNOWN_SESSIONS) this.#sessions.clear()
-      this.#sessions.set(sessionId, session)
-      return session
-    }
+    if (isOver !== true) return session
     const message = 'Session not found; begin another with initialize'
     throw new RpcFault(RpcCode.timedOut, message, { status: 404 })
   }

@@ -1,6 +1,7 @@
 import { LOG_LEVELS } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/cancellation'
 import type { RpcRequest } from './classify.ts'
+import { checkSubscriptions } from './check-subscriptions.ts'
 import type { Clients } from './clients.ts'
 import { EventQueue } from './event-queue.ts'
 import type { ChangingList } from './feed.ts'
@@ -42,6 +43,7 @@ export function sessionStream(
   return openStream(ends, (queue, stack) => {
     const send = ({ method, params, ask }: ClientMessage): void =>
       queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
+    stack.use(clients.hold(id))
     const mount = ownMounts === undefined ? shared : stack.use(ownMounts.follow(id, shared))
     const feed = stack.use(new Feed({ mount, upstream, lists: ALL_LISTS, client: id, send }))
     const update = (): void => {
@@ -114,5 +116,7 @@ function openStream(
 }
 
 function wantedResources({ resourceSubscriptions: uris }: Params): string[] {
-  return Array.isArray(uris) ? uris.filter((each) => typeof each === 'string') : []
+  const wanted = Array.isArray(uris) ? uris.filter((each) => typeof each === 'string') : []
+  checkSubscriptions(wanted, 'notifications.resourceSubscriptions')
+  return wanted
 }

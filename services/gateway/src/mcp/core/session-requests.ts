@@ -4,6 +4,7 @@ import type { RpcRequest } from './classify.ts'
 import type { Clients } from './clients.ts'
 import { clientOf } from './clients.ts'
 import type { Mount } from './mount.ts'
+import { checkSubscriptions } from './check-subscriptions.ts'
 import { resourceOf } from './passage.ts'
 import { RpcCode, RpcFault } from './rpc.ts'
 import type { ClientSession } from './session.ts'
@@ -16,8 +17,6 @@ export interface SessionRequestDeps {
 
 const DONE: Passed = { type: 'result', json: new TextEncoder().encode('{}') }
 const METHODS = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
-/** More than that nobody reads. */
-const MAX_SUBSCRIPTIONS = 1_000
 
 /** Whether a request changes what a session is told. */
 export function isSessionRequest({ method, era }: RpcRequest): boolean {
@@ -51,11 +50,8 @@ export async function changeSession(
     await clients.change(id, (record) => ({ ...record, subscriptions: without(record, uri) }))
     return DONE
   }
+  checkSubscriptions([...without(clients.record(id), uri), uri], 'uri')
   const { server, name } = resourceOf(request, offer)
-  if (without(clients.record(id), uri).length >= MAX_SUBSCRIPTIONS) {
-    const message = `a session has at most ${MAX_SUBSCRIPTIONS} subscriptions; end some first`
-    throw new RpcFault(RpcCode.invalidRequest, message)
-  }
   const passed = await upstream.pass(server, {
     method,
     params: { ...params, uri: name },

@@ -18,16 +18,24 @@ export interface ClientSession {
 const MAX_CAPABILITIES = 1_500
 const ASKABLE = ['sampling', 'elicitation', 'roots']
 
+/** Signs in hexadecimal digits, at least 16, with a secret that all gateways share. */
+export type SignSession = (text: string) => string
+
+/** The first half of an id is random, the second signs it. */
+const HALF = 16
+
 /** A new session's id, as the client is to send it. */
-export function newSession(capabilities: Params): string {
-  const id = crypto.randomUUID().replaceAll('-', '')
+export function newSession(capabilities: Params, sign: SignSession): string {
+  const random = crypto.randomUUID().replaceAll('-', '').slice(-HALF)
+  const id = random + sign(random).slice(0, HALF)
   return `${id}.${toBase64Url(JSON.stringify(fitting(capabilities)))}`
 }
 
-/** The session of an id; `undefined` when it is none of ours. */
-export function readSession(sessionId: string): ClientSession | undefined {
+/** The session of an id; `undefined` when no gateway has issued it. */
+export function readSession(sessionId: string, sign: SignSession): ClientSession | undefined {
   const [, id, encoded] = /^([0-9a-f]{32})\.([A-Za-z0-9_-]+)$/.exec(sessionId) ?? []
   if (id === undefined || encoded === undefined) return undefined
+  if (sign(id.slice(0, HALF)).slice(0, HALF) !== id.slice(HALF)) return undefined
   try {
     const capabilities: unknown = JSON.parse(fromBase64Url(encoded))
     return isObject(capabilities) ? { id, capabilities } : undefined

@@ -1,0 +1,30 @@
+import { MAX_SUBSCRIBED_BYTES, MAX_SUBSCRIPTIONS, MAX_URI_BYTES } from './limits.ts'
+import { RpcCode, RpcFault } from './rpc.ts'
+
+const bytes = new TextEncoder()
+
+/** Throws `RpcFault` for more than a client may subscribe to. `field` names the parameter at fault. */
+export function checkSubscriptions(uris: readonly string[], field: string): void {
+  if (uris.length > MAX_SUBSCRIPTIONS) {
+    throw refusal(`${field}: at most ${MAX_SUBSCRIPTIONS} subscriptions; end some first`)
+  }
+  let sum = 0
+  for (const uri of uris) {
+    const { length } = bytes.encode(uri)
+    if (length > MAX_URI_BYTES) {
+      throw refusal(
+        `${field}: a URI of ${length} bytes; at most ${MAX_URI_BYTES} can be subscribed to`,
+      )
+    }
+    sum += length
+  }
+  if (sum > MAX_SUBSCRIBED_BYTES) {
+    throw refusal(
+      `${field}: the URIs of all subscriptions have at most ${MAX_SUBSCRIBED_BYTES} bytes; end some first`,
+    )
+  }
+}
+
+function refusal(message: string): RpcFault {
+  return new RpcFault(RpcCode.invalidParams, message)
+}
