@@ -1,8 +1,10 @@
+import { HOSTILE_KINDS } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
-import type { FaultPlan } from './faults.ts'
+import type { FaultKind, FaultPlan } from './faults.ts'
 import { FAULT_KINDS, planFaults, TARGETS } from './faults.ts'
 
-const plan: FaultPlan = { seed: 7, targets: TARGETS, kinds: FAULT_KINDS, replicas: () => 2 }
+const processKinds: readonly FaultKind[] = ['kill', 'term', 'stop']
+const plan: FaultPlan = { seed: 7, targets: TARGETS, kinds: processKinds, replicas: () => 2 }
 
 test('the same seed gives the same faults, another seed others', () => {
   const first = planFaults(plan).take(50).toArray()
@@ -18,7 +20,7 @@ test('every kind comes in every three faults, and on every target equally often'
   const faults = planFaults(plan).take(45).toArray()
   for (let index = 0; index < faults.length; index += 3) {
     const kinds = faults.slice(index, index + 3).map(({ kind }) => kind)
-    expect(kinds.toSorted()).toEqual(FAULT_KINDS.toSorted())
+    expect(kinds.toSorted()).toEqual(processKinds.toSorted())
   }
   const counts = Object.groupBy(faults, ({ kind, target }) => `${kind} ${target}`)
   expect(Object.values(counts).map((each) => each?.length)).toEqual(
@@ -42,4 +44,14 @@ test('only the chosen kinds and targets are planned', () => {
     expect(kind).toBe('term')
     expect(['gateway', 'nats']).toContain(target)
   }
+})
+
+test('a hostile server of every kind strikes the supervisors, whatever else is struck', () => {
+  const all = { ...plan, kinds: FAULT_KINDS, targets: ['nats'] as const }
+  const faults = planFaults(all)
+    .take(FAULT_KINDS.length * HOSTILE_KINDS.length)
+    .filter((fault) => fault.kind === 'hostile-server')
+    .toArray()
+  expect(new Set(faults.map(({ target }) => target))).toEqual(new Set(['mcp-supervisor']))
+  expect(faults.map(({ server }) => server).toSorted()).toEqual(HOSTILE_KINDS.toSorted())
 })

@@ -1,3 +1,5 @@
+import type { HostileKind } from '@mcp-host/testkit'
+import { HOSTILE_KINDS } from '@mcp-host/testkit'
 import type { ServiceName } from '@mcp-host/tools/host'
 import { SERVICES } from '@mcp-host/tools/host'
 import { between, seededRandom, shuffleBag } from './random.ts'
@@ -6,23 +8,43 @@ import { between, seededRandom, shuffleBag } from './random.ts'
 export type Target = ServiceName | 'nats'
 export const TARGETS: readonly Target[] = [...SERVICES, 'nats']
 
-/** SIGKILL; SIGTERM; SIGSTOP with a later SIGCONT. */
-export type FaultKind = 'kill' | 'term' | 'stop'
-export const FAULT_KINDS: readonly FaultKind[] = ['kill', 'term', 'stop']
+/** What a process suffers: SIGKILL; SIGTERM; SIGSTOP with a later SIGCONT. */
+const PROCESS_FAULTS = ['kill', 'term', 'stop'] as const
+type ProcessFaultKind = (typeof PROCESS_FAULTS)[number]
+
+/** `hostile-server`: an MCP server that misbehaves is added beside the others, called, and removed. */
+export type FaultKind = ProcessFaultKind | 'hostile-server'
+export const FAULT_KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, 'hostile-server']
 
 /** How long a process is frozen by SIGSTOP. */
 export const FROZEN_MS = 8_000
+/** How long a hostile server is there. */
+const HOSTILE_MS = 5_000
 
-export interface Fault {
-  readonly kind: FaultKind
+interface AnyFault {
   readonly target: Target
   /** Which process of that service, from 0. */
   readonly replica: number
   /** From the end of the fault before. */
   readonly pauseBeforeMs: number
-  /** From the end of the process until it is started again; of a frozen one, until it goes on. */
+  /**
+   * From the end of the process until it is started again; of a frozen one, until it goes on; of a hostile server,
+   * until it is removed.
+   */
   readonly downMs: number
 }
+
+export interface ProcessFault extends AnyFault {
+  readonly kind: ProcessFaultKind
+}
+
+/** Every supervisor may run the hostile server: the target only names the service. */
+interface HostileFault extends AnyFault {
+  readonly kind: 'hostile-server'
+  readonly server: HostileKind
+}
+
+export type Fault = ProcessFault | HostileFault
 
 export interface FaultPlan {
   readonly seed: number
@@ -32,20 +54,25 @@ export interface FaultPlan {
   readonly replicas: (target: Target) => number
 }
 
-/** Faults without end: the same for the same plan, every kind on every target equally often. */
+/**
+ * Faults without end: the same for the same plan, every kind on every target equally often. A hostile server only
+ * strikes the supervisors, whatever the targets are.
+ */
 export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Generator<Fault> {
   const random = seededRandom(seed, 'faults')
   const nextKind = shuffleBag(random, kinds)
+  const nextServer = shuffleBag(random, HOSTILE_KINDS)
   const nextTarget = new Map(kinds.map((kind) => [kind, shuffleBag(random, targets)]))
   for (;;) {
     const kind = nextKind()
-    const target = nextTarget.get(kind)?.() ?? 'nats'
-    yield {
-      kind,
-      target,
-      replica: between(random, 0, replicas(target) - 1),
-      pauseBeforeMs: between(random, 200, 1_500),
-      downMs: kind === 'stop' ? FROZEN_MS : between(random, 200, 1_500),
+    const target =
+      kind === 'hostile-server' ? 'mcp-supervisor' : (nextTarget.get(kind)?.() ?? 'nats')
+    const replica = between(random, 0, replicas(target) - 1)
+    const common = { target, replica, pauseBeforeMs: between(random, 200, 1_500) }
+    if (kind === 'hostile-server') {
+      yield { kind, server: nextServer(), downMs: HOSTILE_MS, ...common }
+    } else {
+      yield { kind, downMs: kind === 'stop' ? FROZEN_MS : between(random, 200, 1_500), ...common }
     }
   }
 }

@@ -1,7 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JournalEntry } from '@mcp-host/testkit'
-import { eventually, isReady, readJournal, toolServer } from '@mcp-host/testkit'
+import type { HostileKind, JournalEntry } from '@mcp-host/testkit'
+import {
+  callHostileServer,
+  eventually,
+  hostileServer,
+  isReady,
+  readJournal,
+  toolServer,
+} from '@mcp-host/testkit'
 import { freePort, SERVICES, startNatsServer, startService } from '@mcp-host/tools/host'
 import type { GuardedProcess } from 'mcp-host/process'
 import { Guardian } from 'mcp-host/process'
@@ -10,6 +17,7 @@ import { SERVERS } from './planned-turn.ts'
 import { Replica } from './replica.ts'
 
 const SERVICE_REPLICAS = 2
+const HOSTILE = 'hostile'
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
 const TOOLS = [
   { name: 'mark', inputSchema, delayMs: 200 },
@@ -31,6 +39,8 @@ export interface Fleet extends AsyncDisposable {
   readonly natsServers: number
   /** The processes of a service. */
   replicas(target: Target): readonly Replica[]
+  /** A hostile MCP server stands beside the others for so long, and its tool is called. */
+  sufferServer(kind: HostileKind, ms: number): Promise<void>
   /** The calls that reached the MCP servers. */
   journal(): Promise<JournalEntry[]>
 }
@@ -44,7 +54,12 @@ export async function startFleet({ folder, natsServers }: FleetOptions): Promise
   const [one, every] = SERVERS
   const server = toolServer(TOOLS, journalFile)
   const servers = { [one]: server, [every]: { ...server, placement: 'every' } }
-  await writeFile(mcpJson, JSON.stringify({ servers }))
+  const writeServers = async (more: object): Promise<void> => {
+    // Half a file is not to be read.
+    await writeFile(`${mcpJson}.new`, JSON.stringify({ servers: { ...servers, ...more } }))
+    await rename(`${mcpJson}.new`, mcpJson)
+  }
+  await writeServers({})
   await mkdir(join(folder, 'run'))
 
   const { natsUrl, nodes } = await startNats(guardian, join(folder, 'nats'), natsServers)
@@ -85,6 +100,13 @@ export async function startFleet({ folder, natsServers }: FleetOptions): Promise
     natsUrl,
     natsServers,
     replicas: (target) => all.get(target) ?? [],
+    async sufferServer(kind, ms) {
+      await using own = new Guardian()
+      await writeServers({ [HOSTILE]: await hostileServer(own, kind) })
+      const [url = ''] = urls
+      await callHostileServer({ url, name: HOSTILE, kind }, AbortSignal.timeout(ms))
+      await writeServers({})
+    },
     journal: () => readJournal(journalFile),
     async [Symbol.asyncDispose]() {
       // From here on processes may end.

@@ -7,14 +7,15 @@ const MOST_SESSIONS = 500
 
 export const USAGE = `Usage: npm run chaos -- [options]
 
-Kills, stops and freezes processes of a host of its own (two of each service) while sessions chat with
-tools, and checks every client's whole stream against the log and the tool servers' journals.
+Kills, stops and freezes processes of a host of its own (two of each service), and gives it hostile MCP
+servers, while sessions chat with tools; checks every client's whole stream against the log and the tool servers' journals.
 
   --turns N       go on until N turns have ended and --faults have landed (500)
   --faults N      … and N faults have landed in mid-turn (100)
   --seconds N     go on for N seconds instead
   --kill LIST     what is struck: all, or some of ${TARGETS.join(', ')}, by commas (all)
-  --signal LIST   how: all, or some of kill (-9), term, stop (SIGSTOP for 8 s), by commas (all)
+  --signal LIST   how: all, or some of kill (-9), term, stop (SIGSTOP for 8 s), hostile-server (an MCP
+                  server that misbehaves stands beside the others, whatever --kill says), by commas (all)
   --sessions N    how many sessions chat (20)
   --seed N        the faults and messages of an earlier run; by chance when it is not given
   --cluster       three nats-servers that keep the data together, instead of one

@@ -1,6 +1,6 @@
 import type { GuardedProcess } from 'mcp-host/process'
 import type { Violation } from './check/violation.ts'
-import type { Fault } from './faults.ts'
+import type { ProcessFault } from './faults.ts'
 
 /** How long a process may take to end by SIGTERM: a service drains for up to 25 s and is gone after 30. */
 const TERM_LIMIT_MS = 32_000
@@ -27,7 +27,7 @@ export class Replica {
   }
 
   /** Does a fault and what follows it; resolves when the process is at work again. */
-  async suffer({ kind, downMs }: Pick<Fault, 'kind' | 'downMs'>): Promise<void> {
+  async suffer({ kind, downMs }: Pick<ProcessFault, 'kind' | 'downMs'>): Promise<void> {
     await this.#reviving
     const victim = this.#process
     if (kind === 'stop') {

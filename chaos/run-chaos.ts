@@ -10,7 +10,7 @@ import { checkSession } from './check/check-session.ts'
 import { checkTabs } from './check/check-tabs.ts'
 import { logStories } from './check/log-stories.ts'
 import type { Violation } from './check/violation.ts'
-import type { FaultKind, Target } from './faults.ts'
+import type { Fault, FaultKind, Target } from './faults.ts'
 import { planFaults, TARGETS } from './faults.ts'
 import type { Fleet } from './fleet.ts'
 import { startFleet } from './fleet.ts'
@@ -121,7 +121,8 @@ async function strike(
       client.check.running === undefined ? [] : [number],
     )
     struck.push({ fault, at: performance.now(), sessions: running })
-    await fleet.replicas(fault.target)[fault.replica]?.suffer(fault)
+    if (fault.kind === 'hostile-server') await fleet.sufferServer(fault.server, fault.downMs)
+    else await fleet.replicas(fault.target)[fault.replica]?.suffer(fault)
   }
 }
 
@@ -197,8 +198,14 @@ function progressLine(
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   const landed = struck.filter((each) => each.sessions.length > 0).length
   const last = struck.at(-1)?.fault
-  const now = last === undefined ? '' : `, last ${last.kind} ${last.target}-${last.replica}`
+  const now = last === undefined ? '' : `, last ${describeFault(last)}`
   return `${seconds} s: ${turnsDone(sessions)} turns, ${struck.length} faults (${landed} in mid-turn)${now}, ${known(sessions, fleet).length} violations`
+}
+
+function describeFault(fault: Fault): string {
+  return fault.kind === 'hostile-server'
+    ? `${fault.kind} ${fault.server}`
+    : `${fault.kind} ${fault.target}-${fault.replica}`
 }
 
 async function writeEvidence(

@@ -1,5 +1,7 @@
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Guardian } from 'mcp-host/process'
 import { spawnGuarded } from 'mcp-host/process'
 
@@ -32,11 +34,14 @@ export type HostileKind = (typeof HOSTILE_KINDS)[number]
 /** The tool of every hostile server. */
 export const HOSTILE_TOOL = 'attack'
 
+const CALL_PERIOD_MS = 500
+const SHOWN_BYTES = 200
+
 const DEEP = 10_000
 const UNIQUE_ITEMS = 15_000
 
 /** Arguments of the call that hurts, as JSON. */
-export function hostileArguments(kind: HostileKind): string {
+function hostileArguments(kind: HostileKind): string {
   if (kind === 'schema-pattern') return JSON.stringify({ text: `${'a'.repeat(40)}!` })
   if (kind === 'deep-arguments') return `{"value":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`
   if (kind !== 'schema-unique-items') return '{}'
@@ -58,4 +63,43 @@ export async function hostileServer(guardian: Guardian, kind: HostileKind): Prom
   if (stdout === null) throw new Error('the hostile server has no output')
   for await (const url of createInterface({ input: stdout })) return { url }
   throw new Error('the hostile server ended before it said its address')
+}
+
+/**
+ * Calls the tool of a hostile server twice a second through a gateway, until the signal. Resolves to the beginning of
+ * the last answer; answers themselves are read to their end and thrown away.
+ */
+export async function callHostileServer(
+  { url, name, kind }: { readonly url: string; readonly name: string; readonly kind: HostileKind },
+  signal: AbortSignal,
+): Promise<string> {
+  const params = `{"name":"${name}__${HOSTILE_TOOL}","arguments":${hostileArguments(kind)},"_meta":{"progressToken":"hostile"}}`
+  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`
+  let last = 'no answer'
+  while (!signal.aborted) {
+    call(`${url}/mcp`, body, signal, (answer) => (last = answer))
+    // The signal may come while it waits.
+    await delay(CALL_PERIOD_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return last
+}
+
+function call(
+  url: string,
+  body: string,
+  signal: AbortSignal,
+  onAnswer: (text: string) => void,
+): void {
+  const accept = 'application/json, text/event-stream'
+  const headers = { 'content-type': 'application/json', accept }
+  const sent = request(url, { method: 'POST', headers, signal, agent: false })
+  // A call that is still open at the end is aborted.
+  const ignore = (): void => undefined
+  sent.on('error', ignore).on('response', (response) => {
+    response.once('data', (chunk: Buffer) => {
+      onAnswer(`${response.statusCode} ${chunk.toString('utf8', 0, SHOWN_BYTES)}`)
+    })
+    response.resume().on('error', ignore)
+  })
+  sent.end(body)
 }
