@@ -8,8 +8,8 @@ const ORDINARY =
   /^(?:\d+|localhost|127\.0\.0\.1|development|production|undefined|disabled|[a-z]+\/(?:json|xml|plain|event-stream))$/i
 const SCHEME = /^(?:Basic|Bearer|Token)\s+/i
 
-/** How deep texts are looked for; what is nested deeper is left out. */
-const MAX_DEPTH = 100
+/** How deep texts are looked for, far beyond the messages that are read; what is nested deeper is left out. */
+const MAX_DEPTH = 1_000
 const MAX_CAUSES = 5
 const HIDDEN = '[hidden]'
 
