@@ -206,6 +206,17 @@ describe('a request that is not right is refused, and says what is wrong', () =>
     expect(bus.entries).toEqual([])
   })
 
+  test('a body that is nested too deep, with the limit', async () => {
+    const headers = { host: 'localhost', 'content-type': 'application/json' }
+    const payload = `{"message":"hi","x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
+    const response = await app.inject({ method: 'POST', url: at('/message'), headers, payload })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error).toMatchObject({
+      code: 'invalid',
+      message: 'body: is nested more than 256 levels deep',
+    })
+  })
+
   test('a body that is not JSON, with the place', async () => {
     const headers = { host: 'localhost', 'content-type': 'application/json' }
     const payload = '{"message": "hi",}'

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isTooDeep, TOO_DEEP } from 'mcp-host/json-limits'
 import type { z } from 'zod'
 import type { BodyReader } from './body-reader.ts'
 
@@ -15,13 +16,9 @@ export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
       using body = await bodies.read(payload, bodyLimit)
       // Some clients say so of no body at all.
       if (body.bytes.length === 0) return undefined
-      try {
-        return JSON.parse(text.decode(body.bytes)) as unknown
-      } catch (error) {
-        // It names the place.
-        const reason = error instanceof Error ? error.message : ''
-        throw new BusError('invalid', `body: not JSON: ${reason}`)
-      }
+      const value = parse(body.bytes)
+      if (isTooDeep(value)) throw new BusError('invalid', `body: is ${TOO_DEEP}`)
+      return value
     },
   )
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
@@ -33,4 +30,14 @@ export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
   })
   // What is answered was checked where it came from.
   app.setSerializerCompiler(() => JSON.stringify)
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(text.decode(bytes))
+  } catch (error) {
+    // It names the place.
+    const reason = error instanceof Error ? error.message : ''
+    throw new BusError('invalid', `body: not JSON: ${reason}`)
+  }
 }

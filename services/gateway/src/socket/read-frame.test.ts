@@ -47,6 +47,13 @@ test('the size is counted in bytes', () => {
   expect(() => read('é'.repeat(600_000))).toThrow('1200000 bytes')
 })
 
+test('a frame that is nested too deep is refused with the limit', () => {
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
+  expect(() => read(`{"type":"ping","x":${deep}}`)).toThrow(
+    'frame is nested more than 256 levels deep',
+  )
+})
+
 test.each(['', 'hello', '{"type":', 'undefined'])(
   '%j is not JSON and told how a frame looks',
   (frame) => {

@@ -1,4 +1,5 @@
 import { BusError, Up } from '@mcp-host/contracts'
+import { isTooDeep, TOO_DEEP } from 'mcp-host/json-limits'
 import type { RawData } from 'ws'
 
 /** Largest frame that is read; `Up` limits the text in it further. */
@@ -22,6 +23,7 @@ export function readFrame(data: RawData, isBinary: boolean): Up {
       'frame is not JSON; send {"type":"message","payload":{"text":"…"}}',
     )
   }
+  if (isTooDeep(value)) throw new BusError('invalid', `frame is ${TOO_DEEP}`)
   const parsed = Up.safeParse(value)
   if (!parsed.success) throw BusError.fromZod(parsed.error, 'frame')
   return parsed.data

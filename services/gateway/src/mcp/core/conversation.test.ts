@@ -313,6 +313,15 @@ describe('what cannot be taken is answered, and the conversation goes on', () =>
     expect(sent[1]).toEqual({ jsonrpc: '2.0', id: 2, result: {} })
   })
 
+  test('a message that is nested too deep is refused, and the conversation goes on', async () => {
+    const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"a":${deep}}}}`
+    await conversation.take(bytes.encode(message))
+    const error = { code: -32_600, message: 'the message is nested more than 256 levels deep' }
+    expect(sent).toMatchObject([{ id: 1, error }])
+    expect(passed).toEqual([])
+  })
+
   test('what is no JSON has no id', async () => {
     await conversation.take(Uint8Array.of(0x22, 0xff, 0x22))
     expect(sent).toMatchObject([{ id: null, error: { code: -32_700 } }])

@@ -3,6 +3,7 @@ import { idOf } from './classify.ts'
 import type { McpEndpoint, McpReply } from './endpoint.ts'
 import { failure, messageOf } from './messages.ts'
 import type { Mount } from './mount.ts'
+import { checkDepth, parseMessage } from './parse-message.ts'
 import { isObject, RpcCode, RpcFault } from './rpc.ts'
 
 export interface ConversationDeps {
@@ -44,7 +45,8 @@ export class Conversation {
   async take(text: Uint8Array): Promise<void> {
     let message: unknown
     try {
-      message = parse(text)
+      message = parseMessage(text)
+      checkDepth(message)
       if (text.length > MAX_REQUEST_BYTES) {
         throw invalid(`a message has at most ${MAX_REQUEST_BYTES} bytes; this one ${text.length}`)
       }
@@ -141,15 +143,6 @@ export class Conversation {
 function isAwaited(message: unknown): boolean {
   if (Array.isArray(message)) return true
   return isObject(message) && message['method'] !== undefined && idOf(message) !== null
-}
-
-function parse(text: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text))
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : ''
-    throw new RpcFault(RpcCode.parse, `Parse error: ${reason}`)
-  }
 }
 
 function invalid(message: string): RpcFault {

@@ -372,6 +372,7 @@ const malformed: [string, unknown, Record<string, string | undefined>, number, n
   ['a form', raw('jsonrpc=2.0&id=1'), {}, 400, -32_700],
   ['no UTF-8', new Uint8Array([0x22, 0xff, 0xfe, 0x22]), {}, 400, -32_700],
   ['NaN', raw('{"jsonrpc":"2.0","id":NaN,"method":"ping"}'), {}, 400, -32_700],
+  ['ten thousand lists', raw('['.repeat(10_000) + ']'.repeat(10_000)), {}, 400, -32_600],
   ['null', null, {}, 400, -32_600],
   ['a number', 7, {}, 400, -32_600],
   ['a text', 'ping', {}, 400, -32_600],

@@ -17,6 +17,7 @@ import { ownAnswer } from './own-answers.ts'
 import type { OwnMounts } from './own-mounts.ts'
 import type { Passage } from './passage.ts'
 import { passageOf } from './passage.ts'
+import { checkDepth, parseMessage } from './parse-message.ts'
 import { passOn, withLinks } from './pass-on.ts'
 import { checkParameters } from './parameter-headers.ts'
 import { RequestStream } from './request-stream.ts'
@@ -82,7 +83,6 @@ const MAX_KNOWN_SESSIONS = 1_000
 const SESSION_HEADER = 'mcp-session-id'
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
-const text = new TextDecoder('utf-8', { fatal: true })
 const bytes = new TextEncoder()
 
 /** Answers what MCP clients of both eras ask, for one mount. It knows no Node, no bus and no other request. */
@@ -116,7 +116,8 @@ export class McpEndpoint {
       const isHttp = message === undefined
       if (isHttp) {
         checkTypes(header)
-        message = parse(exchange.body)
+        message = parseMessage(exchange.body)
+        checkDepth(message)
       }
       const headers = isHttp ? headersOf(header) : undefined
       if (Array.isArray(message)) {
@@ -514,15 +515,6 @@ function headersOf(header: McpExchange['header']): McpHeaders {
     version: header('mcp-protocol-version')?.trim(),
     method: header('mcp-method')?.trim(),
     name: header('mcp-name')?.trim(),
-  }
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(text.decode(body))
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : ''
-    throw new RpcFault(RpcCode.parse, `Parse error: ${reason}`, { status: 400 })
   }
 }
 

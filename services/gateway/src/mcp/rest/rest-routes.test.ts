@@ -247,9 +247,9 @@ describe('a request is refused with 400 and the name of the field', () => {
     [
       'with arguments that nobody can write down again',
       'tools/call',
-      `{"name":"a__add","arguments":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
-      'arguments',
-      'nested too deeply',
+      `{"name":"a__add","arguments":{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`,
+      undefined,
+      'body: is nested more than 256 levels deep',
     ],
   ])('%s', async (_, path, body, field, words) => {
     const response = await post(path, body)

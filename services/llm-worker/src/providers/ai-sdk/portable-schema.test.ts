@@ -93,6 +93,12 @@ test('properties may have the names of what is left out elsewhere', () => {
   expect(portableSchema({ type: 'object', properties })).toEqual({ type: 'object', properties })
 })
 
+const chain = Object.fromEntries(
+  Array.from({ length: 2000 }, (_, index) => [
+    `d${index}`,
+    { items: { $ref: `#/$defs/d${index + 1}` } },
+  ]),
+)
 const doubling = Object.fromEntries(
   Array.from({ length: 20 }, (_, index) => [
     `d${index}`,
@@ -117,6 +123,7 @@ test.each([
     { properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...doubling, d20: {} } },
     'too large',
   ],
+  ['one with two thousand references in a row', { $ref: '#/$defs/d0', $defs: chain }, 'in a row'],
 ])('%s is refused', (_, schema, message) => {
   expect(() => portableSchema(schema)).toThrow(message)
 })

@@ -8,6 +8,8 @@ const AT_ROOT = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else']
 const NAMED = new Set(['properties', 'patternProperties'])
 /** What these have are no schemas. */
 const VALUES = new Set(['default', 'const', 'enum', 'examples'])
+/** A reference of a reference, and so on: copying goes as deep. */
+const MAX_OPEN_REFERENCES = 200
 /** Schemas whose references resolve to more are of no use to a model. */
 const MAX_NODES = 5_000
 
@@ -30,6 +32,11 @@ export function portableSchema(schema: Schema): Record<string, unknown> {
     const { $ref, ...others } = value
     if (typeof $ref !== 'string') return copyFields(value, open)
     if (open.includes($ref)) return {}
+    if (open.length >= MAX_OPEN_REFERENCES) {
+      throw new Error(
+        `the schema of its arguments has more than ${MAX_OPEN_REFERENCES} references in a row`,
+      )
+    }
     const inner = [...open, $ref]
     return { ...copyFields(resolve(schema, $ref), inner), ...copyFields(others, inner) }
   }

@@ -1,0 +1,20 @@
+import { isTooDeep, TOO_DEEP } from 'mcp-host/json-limits'
+import { RpcCode, RpcFault } from './rpc.ts'
+
+const text = new TextDecoder('utf-8', { fatal: true })
+
+/** The JSON of a client's message. Throws `RpcFault`. */
+export function parseMessage(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(text.decode(bytes))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : ''
+    throw new RpcFault(RpcCode.parse, `Parse error: ${reason}`, { status: 400 })
+  }
+}
+
+/** Apart from parsing, so that a request that is refused is answered by its id. Throws `RpcFault`. */
+export function checkDepth(message: unknown): void {
+  if (!isTooDeep(message)) return
+  throw new RpcFault(RpcCode.invalidRequest, `the message is ${TOO_DEEP}`, { status: 400 })
+}
