@@ -16,10 +16,11 @@ const MAX_FORMATTED_LENGTH = 2_048
  */
 export function checkAnswer(schema: Schema, content: Content): AnswerFault[] {
   const properties = object(schema['properties'])
-  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  // Sets, since lists of a server may be long, and each is looked up for each field or value.
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
   const missing = Object.entries(properties).flatMap(([field, property]) => {
     const isMissing =
-      required.includes(field) &&
+      required.has(field) &&
       !Object.hasOwn(content, field) &&
       // The host fills it in.
       object(property)['default'] === undefined
@@ -76,7 +77,8 @@ function textFault(property: Schema, value: unknown): string | undefined {
 function choicesFault({ items, minItems, maxItems }: Schema, value: unknown): string | undefined {
   if (!Array.isArray(value)) return 'must be a list'
   const choices = choicesOf(object(items))
-  if (choices !== undefined && !value.every((each) => choices.includes(each))) return oneOf(choices)
+  const known = new Set(choices)
+  if (choices !== undefined && !value.every((each) => known.has(each))) return oneOf(choices)
   if (typeof minItems === 'number' && value.length < minItems) {
     return `must have at least ${minItems} entries`
   }
