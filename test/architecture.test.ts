@@ -139,6 +139,7 @@ describe('what answers MCP clients', () => {
       '@mcp-host/contracts',
       '@mcp-host/tool-search',
       'mcp-host/cancellation',
+      'mcp-host/json-limits',
       'mcp-host/routing',
       'mcp-host/tool-names',
     ]
