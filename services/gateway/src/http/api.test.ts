@@ -527,6 +527,12 @@ describe('a message', () => {
     expect(response.json().error).toMatchObject({ code: 'conflict', field: 'id' })
   })
 
+  test('with the id of another that is sent at the same time is refused', async () => {
+    const send = (message: string) => ask('POST', at('/message'), { message, id: 'm1' })
+    const [one, other] = await Promise.all([send('one'), send('other'), answerNext('answered')])
+    expect([one.statusCode, other.statusCode]).toEqual([200, 409])
+  })
+
   test('may stand in the place of another', async () => {
     answer(store({ kind: 'input', fact: { id: 'm1', text: 'old' } }), 'm1', 'one')
     const body = { message: 'new', id: 'm2', replaces: 'm1' }

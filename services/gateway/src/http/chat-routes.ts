@@ -22,6 +22,8 @@ import { findAttachments } from '../session/find-attachments.ts'
 import { findStored, getMessage } from '../session/find-message.ts'
 import { followSession, newestTurn } from '../session/follow-session.ts'
 import { QueueTeller } from '../session/queue-teller.ts'
+import type { IsSame } from '../session/same-message.ts'
+import { checkSame, sameMessage, sameRegeneration } from '../session/same-message.ts'
 import { messageToEnd, readQueue } from '../session/read-queue.ts'
 import { storeAnswer } from '../session/store-answer.ts'
 import { storeCancel } from '../session/store-cancel.ts'
@@ -69,24 +71,20 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       message,
     }: {
       envelope: Envelope
-      /** Whether a message that has the id already is this one. */
-      isSame: (stored: UserMessage) => boolean
+      isSame: IsSame
       message: () => Promise<Omit<UserMessage, 'id'>>
     },
   ): Promise<void> {
     const sentAt = performance.now()
     const messageId = ownId ?? crypto.randomUUID()
     const known = ownId === undefined ? undefined : await findStored(bus, session, ownId, envelope)
-    if (known !== undefined && !isSame(known.fact)) {
-      const words = 'id: another message of this session has it; give each its own'
-      throw new BusError('conflict', words, { field: 'id' })
-    }
+    if (known !== undefined) checkSame(known.fact, isSame, 'id')
     const { queue, before } = await readQueue(bus, session)
     let seq = known?.seq
     if (seq === undefined) {
       queue.checkRoom()
       const stored = { id: messageId, ...(await message()) }
-      const options = { envelope, about: { component: 'http' } }
+      const options = { envelope, about: { component: 'http' }, isSame, field: 'id' }
       // What fails after this is not told: the message is accepted.
       ;({ seq } = await storeMessage(deps, session, stored, options))
     }
@@ -181,12 +179,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       await checkNotDeleted(bus, params.id)
       await serveTurn(reply, params.id, body.id, {
         envelope,
-        isSame: (stored) =>
-          stored.text === body.message &&
-          stored.replaces === body.replaces &&
-          stored.model === body.model &&
-          String(stored.attachments?.map(({ blob }) => blob.key) ?? []) ===
-            String(body.attachments ?? []),
+        isSame: sameMessage({ ...body, text: body.message }),
         async message() {
           const keys = body.attachments ?? []
           const message = {
@@ -220,7 +213,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       await checkNotDeleted(bus, params.id)
       await serveTurn(reply, params.id, body.id, {
         envelope,
-        isSame: (stored) => stored.replaces === body.messageId && stored.model === body.model,
+        isSame: sameRegeneration(body),
         async message() {
           const { messageId } = body
           const options = { envelope, field: 'messageId' }

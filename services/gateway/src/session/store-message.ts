@@ -3,9 +3,20 @@ import type { Envelope, SessionId, UserMessage } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { GatewayEvents } from '../events.ts'
+import type { IsSame } from './same-message.ts'
+import { checkSame } from './same-message.ts'
 
 /** How long a user waits for a message to be stored. */
 const PATIENCE_MS = 10_000
+
+export interface StoreMessageOptions {
+  readonly envelope: Envelope
+  /** Fields of the log line. */
+  readonly about: Readonly<Record<string, unknown>>
+  readonly isSame: IsSame
+  /** Names the id in errors. */
+  readonly field: string
+}
 
 export interface StoreMessageDeps {
   readonly bus: Bus
@@ -14,14 +25,14 @@ export interface StoreMessageDeps {
 }
 
 /**
- * Puts a user message into the session's log: only then is it accepted. `about` are fields of the log line.
- * Throws `unavailable`, at once when the host cannot store.
+ * Puts a user message into the session's log: only then is it accepted. Throws
+ * `unavailable`, at once when the host cannot store, or `conflict` when another message has its id.
  */
 export async function storeMessage(
   { bus, logger, events }: StoreMessageDeps,
   session: SessionId,
   message: UserMessage,
-  { envelope, about }: { envelope: Envelope; about: Readonly<Record<string, unknown>> },
+  { envelope, about, isSame, field }: StoreMessageOptions,
 ): Promise<{ seq: number; duplicate: boolean }> {
   const messageId = message.id
   const fields = {
@@ -39,7 +50,10 @@ export async function storeMessage(
       { envelope, messageId, patienceMs: PATIENCE_MS },
     )
     const { duplicate } = stored
-    if (!duplicate) events.messageAccepted()
+    if (duplicate) {
+      const [entry] = await bus.sessions.read(session, stored.seq - 1, { through: stored.seq })
+      if (entry?.kind === 'input') checkSame(entry.fact, isSame, field)
+    } else events.messageAccepted()
     logger.info({ ...fields, duplicate }, 'message accepted')
     return stored
   } catch (err) {

@@ -23,7 +23,8 @@ export function errorFrame(
       ...(field === undefined
         ? {}
         : { field: within === undefined ? field : `${within}.${field}` }),
-      retryable: known.retryable,
+      // The same frame would meet the same conflict.
+      retryable: known.retryable && known.code !== 'conflict',
       ...(messageId === undefined ? {} : { messageId }),
       sessionId,
     },

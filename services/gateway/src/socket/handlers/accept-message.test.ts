@@ -42,8 +42,9 @@ beforeEach(() => {
     asked.push(one)
     return one.promise
   }
+  const read = async () => [{ kind: 'input', seq: 1, fact: { id: 'm1', text: 'hi' } }]
   deps = {
-    bus: { sessions: { append }, storage } as unknown as Bus,
+    bus: { sessions: { append, read }, storage } as unknown as Bus,
     logger: { info: () => undefined, error: () => undefined } as unknown as Logger,
     events: { messageAccepted: () => void counted++ } as unknown as SocketDeps['events'],
     connections: new Set(),
@@ -52,8 +53,8 @@ beforeEach(() => {
   }
 })
 
-function say(id?: string): Promise<void> {
-  const payload = id === undefined ? { text: 'hi' } : { text: 'hi', id }
+function say(id?: string, text = 'hi'): Promise<void> {
+  const payload = id === undefined ? { text } : { text, id }
   return acceptMessage(deps, connection, { type: 'message', payload })
 }
 
@@ -107,6 +108,17 @@ test('a message that cannot be stored is refused by its id, and the next one is 
   asked[1]?.resolve({ seq: 2, duplicate: false })
   await second
   expect(frames.at(-1)).toMatchObject({ type: 'accepted', payload: { messageId: 'm2' } })
+})
+
+test.each([
+  ['hi', { type: 'accepted', payload: { messageId: 'm1', duplicate: true } }],
+  ['ho', { type: 'error', payload: { code: 'conflict', field: 'payload.id', retryable: false } }],
+])('an id of a stored message counts once, with the same text only: "%s"', async (text, frame) => {
+  const accepted = say('m1', text)
+  await setImmediate()
+  asked[0]?.resolve({ seq: 1, duplicate: true })
+  await accepted
+  expect(frames).toMatchObject([frame])
 })
 
 test('a message without an id gets one', async () => {
@@ -219,6 +231,12 @@ describe('a message that is sent again by who comes back', () => {
     expect(asked).toEqual([])
     expect(frames).toEqual([{ type: 'accepted', payload: { messageId: 'm1', duplicate: true } }])
     expect(connection.unanswered.size).toBe(0)
+  })
+
+  test('is refused when it is another one under the same id', async () => {
+    await say('m1', 'ho')
+    expect(asked).toEqual([])
+    expect(frames).toMatchObject([{ payload: { code: 'conflict', field: 'payload.id' } }])
   })
 
   test('is looked for in the log when no orchestrator answers', async () => {

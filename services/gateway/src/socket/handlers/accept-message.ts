@@ -2,12 +2,15 @@ import type { Envelope, Up, UserMessage } from '@mcp-host/contracts'
 import { BusError, newEnvelope } from '@mcp-host/contracts'
 import { findAttachments } from '../../session/find-attachments.ts'
 import { findStored, getMessage } from '../../session/find-message.ts'
+import type { IsSame } from '../../session/same-message.ts'
+import { checkSame, sameMessage, sameRegeneration } from '../../session/same-message.ts'
 import { storeMessage } from '../../session/store-message.ts'
 import type { Connection } from '../connection.ts'
 import { errorFrame } from '../error-frame.ts'
 import type { SocketDeps } from '../socket.ts'
 
 const RESEND_MS = 10_000
+const ID = 'payload.id'
 
 /** Puts a user message into the session's log, after those sent before it: only then is it accepted. */
 export async function acceptMessage(
@@ -17,7 +20,7 @@ export async function acceptMessage(
 ): Promise<void> {
   const { id, text, replaces, model, attachments = [] } = payload
   const { sessionId } = connection
-  await accept(deps, connection, id, async (envelope) => {
+  await accept(deps, connection, { id, isSame: sameMessage(payload) }, async (envelope) => {
     const message = {
       text,
       ...(model === undefined ? {} : { model }),
@@ -37,7 +40,7 @@ export async function regenerate(
   { payload }: Extract<Up, { type: 'regenerate' }>,
 ): Promise<void> {
   const { id, messageId, model } = payload
-  await accept(deps, connection, id, async (envelope) => {
+  await accept(deps, connection, { id, isSame: sameRegeneration(payload) }, async (envelope) => {
     const options = { envelope, field: 'payload.messageId' }
     const {
       content = '',
@@ -55,7 +58,7 @@ export async function regenerate(
 async function accept(
   deps: SocketDeps,
   connection: Connection,
-  id: string | undefined,
+  { id, isSame }: { readonly id: string | undefined; readonly isSame: IsSame },
   read: (envelope: Envelope) => Promise<Omit<UserMessage, 'id'>>,
 ): Promise<void> {
   const sentAt = performance.now()
@@ -70,13 +73,14 @@ async function accept(
       const store = async (): Promise<{ duplicate: boolean }> => {
         queue.view.checkRoom()
         const message = { id: messageId, ...(await read(envelope)) }
-        return storeMessage(deps, sessionId, message, { envelope, about })
+        return storeMessage(deps, sessionId, message, { envelope, about, isSame, field: ID })
       }
-      const isThere =
-        id !== undefined &&
-        mayBeSentAgain(connection) &&
-        (await findStored(deps.bus, sessionId, id, envelope)) !== undefined
-      const { duplicate } = isThere ? { duplicate: true } : await store()
+      const known =
+        id !== undefined && mayBeSentAgain(connection)
+          ? await findStored(deps.bus, sessionId, id, envelope)
+          : undefined
+      if (known !== undefined) checkSame(known.fact, isSame, ID)
+      const { duplicate } = known === undefined ? await store() : { duplicate: true }
       if (duplicate) unanswered.delete(messageId)
       void connection.send({ type: 'accepted', payload: { messageId, duplicate } })
     } catch (err) {
