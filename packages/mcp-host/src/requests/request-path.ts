@@ -120,28 +120,33 @@ export class RequestPath {
   /** The result as received. Throws errors of ours, or the reason of the signal's abort. */
   run(request: PathRequest, options: RequestOptions): Promise<unknown> {
     const policy = retryPolicy(options, request.isSafeToRepeat)
+    const first = this.#once(request, options)
+    // Nearly all succeed: only a failure costs more than the request itself.
     return policy.maxRetries > 0
-      ? this.#repeat(request, options, policy)
-      : this.#once(request, options)
+      ? first.catch((error: unknown) => this.#retry(request, options, policy, error))
+      : first
   }
 
-  async #repeat(
+  /** Tries a request again that failed. Throws what it failed with last. */
+  async #retry(
     request: PathRequest,
     options: RequestOptions,
     policy: RetryPolicy,
+    failure: unknown,
   ): Promise<unknown> {
-    const { signal } = options
-    for (let retries = 0; ; retries += 1) {
+    let error = failure
+    for (let retries = 0; retries < policy.maxRetries && mayRetry(error, policy); retries += 1) {
+      const isBack = await this.#waitToRetry(retries, policy, options)
+      options.signal?.throwIfAborted()
+      if (!isBack) break
+      this.#deps.onRetry?.()
       try {
         return await this.#once(request, options)
-      } catch (error) {
-        if (retries >= policy.maxRetries || !mayRetry(error, policy)) throw error
-        const isBack = await this.#waitToRetry(retries, policy, options)
-        signal?.throwIfAborted()
-        if (!isBack) throw error
-        this.#deps.onRetry?.()
+      } catch (next) {
+        error = next
       }
     }
+    throw error
   }
 
   /** Pauses, and waits for a restart; `false`, at once, when the server is away for good. */
