@@ -114,6 +114,30 @@ test('it says again later what could not be stored, and reports what was refused
   expect(client.faults[1]).toContain('after is not an event')
 })
 
+test('it cancels again at another gateway until that is accepted', async () => {
+  const { client, gateways } = await connected()
+  const [one, other] = gateways
+  const cancels = (gateway: Gateway): number =>
+    gateway.heard.filter(({ type }) => type === 'cancel').length
+  void client.say('m1', 'hello')
+  one.send(accepted('m1'))
+  await eventually(() => client.accepted.has('m1'))
+  client.cancel('m1')
+  await eventually(() => cancels(one) === 1)
+  client.drop()
+  await eventually(() => other.sockets.length === 1)
+  other.send({ ...welcome, payload: { state: 'reconnected', sessionId: 'S' } })
+  await eventually(() => cancels(other) === 1)
+  other.send(accepted('m1'), turn('2.1.2.0', { state: 'started', messageId: 'm1' }))
+  await eventually(() => client.received.length === 1)
+  client.drop()
+  await eventually(() => one.sockets.length === 2)
+  one.send(welcome)
+  void client.say('m2', 'hello')
+  await eventually(() => one.messages.includes('m2'))
+  expect(cancels(one)).toBe(1)
+})
+
 test('it leaves a gateway that says nothing', async () => {
   const { gateways } = await connected()
   await eventually(() => gateways[1].sockets.length === 1)

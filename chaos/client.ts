@@ -40,6 +40,8 @@ export class Client implements AsyncDisposable {
   start: { readonly sessionId: string; readonly after: string } | undefined
   readonly #urls: readonly string[]
   readonly #unaccepted = new Map<string, string>()
+  /** Messages whose turns are to end, until that is accepted. */
+  readonly #uncancelled = new Set<string>()
   readonly #waiters = new Map<string, () => void>()
   readonly #closed = new AbortController()
   readonly #life: Promise<void>
@@ -63,6 +65,12 @@ export class Client implements AsyncDisposable {
     this.#unaccepted.set(id, text)
     this.#send(id, text)
     await ended.promise
+  }
+
+  /** Wants the turn of an accepted message to end. */
+  cancel(id: string): void {
+    this.#uncancelled.add(id)
+    this.#sendCancel(id)
   }
 
   /** Loses its connection, as on a bad network. */
@@ -121,6 +129,8 @@ export class Client implements AsyncDisposable {
         return
       case 'accepted':
         this.accepted.add(frame.payload.messageId)
+        // Only what was accepted before is cancelled.
+        this.#uncancelled.delete(frame.payload.messageId)
         this.#unaccepted.delete(frame.payload.messageId)
         return
       case 'error':
@@ -154,6 +164,7 @@ export class Client implements AsyncDisposable {
       this.#after ??= id
     }
     for (const [messageId, text] of this.#unaccepted) this.#send(messageId, text)
+    for (const messageId of this.#uncancelled) this.#sendCancel(messageId)
   }
 
   #refused({ message, retryable, messageId }: (Down & { type: 'error' })['payload']): void {
@@ -164,12 +175,21 @@ export class Client implements AsyncDisposable {
     setTimeout(() => {
       const text = this.#unaccepted.get(messageId)
       if (text !== undefined) this.#send(messageId, text)
+      if (this.#uncancelled.has(messageId)) this.#sendCancel(messageId)
     }, RETRY_MS)
   }
 
   #send(id: string, text: string): void {
+    this.#sendFrame({ type: 'message', payload: { id, text } })
+  }
+
+  #sendCancel(messageId: string): void {
+    this.#sendFrame({ type: 'cancel', payload: { messageId } })
+  }
+
+  #sendFrame(frame: object): void {
     // Before the welcome it would be answered too, but then nobody knows which session it went to.
     if (this.start === undefined || this.#socket?.readyState !== WebSocket.OPEN) return
-    this.#socket.send(JSON.stringify({ type: 'message', payload: { id, text } }))
+    this.#socket.send(JSON.stringify(frame))
   }
 }

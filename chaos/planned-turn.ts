@@ -29,6 +29,8 @@ export interface PlannedTurn {
   /** For the scripted demo model. */
   readonly message: string
   readonly steps: readonly PlannedStep[]
+  /** Its user wants it to end: it may be cancelled, or have been done before. */
+  isCancelled?: boolean
 }
 
 /** The tools that each generation calls. */

@@ -14,6 +14,8 @@ export interface Report {
   readonly durationMs: number
   readonly natsServers: number
   readonly sessions: number
+  /** Further sessions that were begun and deleted. */
+  readonly deleted: number
   readonly turns: number
   /** Turns by how they ended. */
   readonly outcomes: Counts
@@ -37,6 +39,7 @@ export interface Report {
 export interface ReportInput {
   readonly options: ChaosOptions
   readonly sessions: readonly ChaosSession[]
+  readonly deleted: number
   readonly struck: readonly Struck[]
   readonly violations: readonly Violation[]
   readonly logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>
@@ -44,7 +47,7 @@ export interface ReportInput {
 }
 
 export function makeReport(input: ReportInput): Report {
-  const { options, sessions, struck, violations, logs, durationMs } = input
+  const { options, sessions, deleted, struck, violations, logs, durationMs } = input
   const stories = [...logs.values()].flatMap((log) => [...logStories(log).values()])
   const landed = struck.filter((each) => each.sessions.length > 0)
   return {
@@ -52,6 +55,7 @@ export function makeReport(input: ReportInput): Report {
     durationMs: Math.round(durationMs),
     natsServers: options.natsServers,
     sessions: sessions.length,
+    deleted,
     turns: stories.length,
     outcomes: count(stories.map(({ outcome = 'none' }) => outcome)),
     calls: count(
@@ -98,7 +102,7 @@ export function describeReport({
     `longest pause of each session in mid-turn, in ms`,
     `${''.padEnd(22)}${heads.map((each) => each.padStart(9)).join('')}`,
     ...rows,
-    `${rest.turns} turns ${JSON.stringify(rest.outcomes)}, calls ${JSON.stringify(rest.calls)}, ${rest.resets} resets`,
+    `${rest.turns} turns ${JSON.stringify(rest.outcomes)}, calls ${JSON.stringify(rest.calls)}, ${rest.resets} resets, ${rest.deleted} sessions deleted`,
     `faults in mid-turn ${JSON.stringify(rest.landed)}`,
     `${rest.violations} violations ${JSON.stringify(violationsByRule)}`,
     ...firstViolations.map(

@@ -10,6 +10,7 @@ import { checkSession } from './check/check-session.ts'
 import { checkTabs } from './check/check-tabs.ts'
 import { logStories } from './check/log-stories.ts'
 import type { Violation } from './check/violation.ts'
+import { Deletions } from './deletions.ts'
 import type { Fault, FaultKind, Target } from './faults.ts'
 import { planFaults, TARGETS } from './faults.ts'
 import type { Fleet } from './fleet.ts'
@@ -69,6 +70,7 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const sessions = Array.from({ length: options.sessions }, (_, number) =>
     stack.use(new ChaosSession({ seed, number, urls: fleet.urls, signal: stopChat.signal })),
   )
+  const deletions = stack.use(new Deletions({ seed, urls: fleet.urls, signal: stopChat.signal }))
   const struck: Struck[] = []
   const progress = setInterval(
     () => options.say(progressLine(sessions, struck, fleet, startedAt)),
@@ -80,7 +82,8 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   await strike(fleet, sessions, struck, options)
   stopChat.abort()
   const violations: Violation[] = []
-  const over = Promise.all(sessions.map((session) => session.over)).then(() => true)
+  const ends = [...sessions.map((session) => session.over), deletions.over]
+  const over = Promise.all(ends).then(() => true)
   if (!(await Promise.race([over, delay(LAST_TURNS_MS, false, { ref: false })]))) {
     options.say(`some turns did not end within ${LAST_TURNS_MS} ms`)
   }
@@ -89,11 +92,13 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
     const detail = 'the watcher did not get as far as the user'
     violations.push({ rule: 'tabs differ', where: session.name, detail })
   }
-  const logs = await readLogs(fleet, sessions)
-  violations.push(...(await check(fleet, sessions, logs)))
+  await using bus = await connect(fleet)
+  const logs = await readLogs(bus, sessions)
+  violations.push(...(await check(fleet, sessions, logs)), ...(await deletions.check(bus)))
   await writeEvidence(folder, logs, violations)
   const durationMs = performance.now() - startedAt
-  return makeReport({ options, sessions, struck, violations, logs, durationMs })
+  const deleted = deletions.sessions.length
+  return makeReport({ options, sessions, deleted, struck, violations, logs, durationMs })
 }
 
 /** One fault after another until there were enough. */
@@ -126,13 +131,15 @@ async function strike(
   }
 }
 
+function connect({ natsUrl: url, natsServers: replicas }: Fleet): Promise<Bus> {
+  const silent = { info: () => {}, warn: () => {}, error: () => {} }
+  return connectBus({ url, name: 'chaos', logger: silent, replicas })
+}
+
 async function readLogs(
-  fleet: Fleet,
+  bus: Bus,
   sessions: readonly ChaosSession[],
 ): Promise<Map<ChaosSession, readonly LogEntry[]>> {
-  const silent = { info: () => {}, warn: () => {}, error: () => {} }
-  const { natsUrl: url, natsServers: replicas } = fleet
-  await using bus: Bus = await connectBus({ url, name: 'chaos', logger: silent, replicas })
   const logs = new Map<ChaosSession, readonly LogEntry[]>()
   for (const session of sessions) {
     const id = session.client.start?.sessionId as SessionId | undefined

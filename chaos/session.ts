@@ -30,10 +30,13 @@ export class ChaosSession implements AsyncDisposable {
   /** Resolves when every turn of it has ended after the signal. */
   readonly over: Promise<void>
   readonly #random: Random
+  /** Apart from the other, so that what is said does not depend on what is cancelled. */
+  readonly #moods: Random
 
   constructor({ seed, number, urls, signal }: SessionOptions) {
     this.name = `s${number}`
     this.#random = seededRandom(seed, this.name)
+    this.#moods = seededRandom(seed, `${this.name} cancels`)
     const check = new StreamCheck(this.name, this.plans)
     this.client = new Client({ urls, first: number, check })
     this.over = this.#chat(signal)
@@ -64,6 +67,7 @@ export class ChaosSession implements AsyncDisposable {
       const said = Array.from({ length: count }, async () => {
         const plan = planTurn(this.#random, this.name, number++)
         this.plans.set(plan.id, plan)
+        if (this.#moods() < 0.12) void this.#cancel(plan, between(this.#moods, 0, 1_500))
         await this.client.say(plan.id, plan.message)
         this.turnsDone++
       })
@@ -71,6 +75,14 @@ export class ChaosSession implements AsyncDisposable {
       await Promise.all(said)
       await delay(between(this.#random, 0, LONGEST_THOUGHT_MS))
     }
+  }
+
+  async #cancel(plan: PlannedTurn, afterMs: number): Promise<void> {
+    await delay(afterMs)
+    const isAccepted = (): boolean => this.client.accepted.has(plan.id)
+    if (!(await eventually(isAccepted, { limitMs: 60_000 }).catch(() => false))) return
+    plan.isCancelled = true
+    this.client.cancel(plan.id)
   }
 
   async #lose(afterMs: number): Promise<void> {

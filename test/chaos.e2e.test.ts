@@ -18,7 +18,8 @@ test('while processes are killed, stopped and frozen no session loses, doubles o
   })
   expect(report.firstViolations, lines.join('\n')).toEqual([])
   expect(report.turns).toBeGreaterThan(20)
-  expect(Object.keys(report.outcomes)).toEqual(['completed'])
+  expect(Object.keys(report.outcomes)).toEqual(['cancelled', 'completed'])
+  expect(report.deleted).toBeGreaterThan(3)
   expect(report.landed).toMatchObject({
     kill: expect.toSatisfy((count: number) => count > 0),
     term: expect.toSatisfy((count: number) => count > 0),

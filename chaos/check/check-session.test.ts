@@ -62,6 +62,29 @@ test('a turn that ended without the result of its generation has no text of it',
 })
 
 test.each([
+  ['error', ['tool outcome']],
+  ['cancelled', []],
+  ['unknown', []],
+])('a call of a cancelled turn may not end as an error: %s', (outcome, rules) => {
+  const seen = events.map((event) => {
+    const isResult =
+      event.type === 'tool' && event.payload.state === 'result' && event.id === '7.1.2.8'
+    const isEnd = event.type === 'turn' && event.payload.state === 'done'
+    if (!isResult && !isEnd) return event
+    return { ...event, payload: { ...event.payload, outcome: isEnd ? 'cancelled' : outcome } }
+  }) as typeof events
+  const about = {
+    error: { outcome: 'error' },
+    cancelled: { outcome: 'error', error: { code: 'cancelled', message: '' } },
+    unknown: { outcome: 'error', isOutcomeUnknown: true },
+  }[outcome]
+  const ended = logWith(7, about ?? {}).map((entry) =>
+    entry.seq === 11 ? { ...entry, fact: { ...entry.fact, outcome: 'cancelled' } } : entry,
+  ) as LogEntry[]
+  expect(broken({ log: ended, stream: streamOf(seen) })).toEqual(rules)
+})
+
+test.each([
   [{ error: { code: 'cancelled', message: '' } }, 'cancelled'],
   [{ isOutcomeUnknown: true }, 'unknown'],
 ])('a result with %j is seen as %s', (about, outcome) => {

@@ -22,6 +22,9 @@ const ALLOWED_OUTCOMES: Readonly<Record<string, readonly string[]>> = {
   look: ['ok'],
 }
 
+/** The same in a turn that was cancelled: a call that was stopped is never an error. */
+const CUT_OUTCOMES: readonly string[] = ['ok', 'unknown', 'cancelled']
+
 /** Holds what was sent, what the client saw and what the log says against each other, once all is quiet. */
 export function checkSession({ name, plans, accepted, stream, log }: SessionRecord): Violation[] {
   const violations: Violation[] = []
@@ -44,14 +47,16 @@ export function checkSession({ name, plans, accepted, stream, log }: SessionReco
     if (!isSameStory(seen, logged)) {
       report('stream is not the log', `${id}: ${brief(seen)} instead of ${brief(logged)}`)
     }
-    if (logged.outcome !== 'completed') continue
-    for (const difference of differencesFromPlan(logged, plan)) {
-      report('not as planned', `${id}: ${difference}`)
-    }
+    const isCompleted = logged.outcome === 'completed'
     for (const { id: call, tool, outcome = 'none' } of logged.calls.values()) {
-      if (ALLOWED_OUTCOMES[tool]?.includes(outcome) !== true) {
+      const allowed = isCompleted ? ALLOWED_OUTCOMES[tool] : CUT_OUTCOMES
+      if (allowed?.includes(outcome) !== true) {
         report('tool outcome', `${tool} ${call} ended as ${outcome}`)
       }
+    }
+    if (!isCompleted) continue
+    for (const difference of differencesFromPlan(logged, plan)) {
+      report('not as planned', `${id}: ${difference}`)
     }
   }
   for (const id of [...stories.keys(), ...stream.turns.keys()]) {

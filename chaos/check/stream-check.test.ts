@@ -34,6 +34,16 @@ test('a good stream breaks no rule, and its story is told', () => {
   })
 })
 
+test('a turn may end as cancelled when its user wanted that', () => {
+  const last = events.at(-1)
+  const cancelled = { ...last, payload: { ...last?.payload, outcome: 'cancelled' } } as SessionEvent
+  const seen = [...events.slice(0, -1), cancelled]
+  expect(broken(seen)).toEqual(['outcome'])
+  const check = new StreamCheck('s0', new Map([[plan.id, { ...plan, isCancelled: true }]]))
+  for (const event of seen) check.take(event)
+  expect(check.violations).toEqual([])
+})
+
 test('a turn is running from its start to its end', () => {
   expect(watch(events.slice(0, 1)).running).toBeUndefined()
   expect(watch(events.slice(0, 5)).running).toBe('s0-0')

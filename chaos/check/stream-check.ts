@@ -98,7 +98,9 @@ export class StreamCheck {
     if (turn === undefined) return this.#report('turns', `a turn ends (${outcome}) and none runs`)
     turn.outcome = outcome
     this.#turn = undefined
-    if (outcome !== 'completed') this.#report('outcome', `${turn.id} ends as ${outcome}: ${error}`)
+    const isWanted = outcome === 'cancelled' && this.#plans.get(turn.id)?.isCancelled === true
+    if (outcome !== 'completed' && !isWanted)
+      this.#report('outcome', `${turn.id} ends as ${outcome}: ${error}`)
   }
 
   #write(kind: 'text' | 'thinking', content: string): void {
