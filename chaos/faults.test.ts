@@ -38,6 +38,12 @@ test('a process is struck that there is, and frozen for 8 s', () => {
   for (const { kind, downMs } of faults) expect(downMs === 8_000).toBe(kind === 'stop')
 })
 
+test('a full disk strikes nats-server, which has one', () => {
+  for (const fault of planFaults({ ...plan, kinds: ['disk-full'] }).take(20)) {
+    expect(fault).toMatchObject({ kind: 'disk-full', target: 'nats', downMs: 6_000 })
+  }
+})
+
 test('only the chosen kinds and targets are planned', () => {
   const faults = planFaults({ ...plan, kinds: ['term'], targets: ['gateway', 'nats'] })
   for (const { kind, target } of faults.take(20)) {

@@ -10,16 +10,23 @@ export const TARGETS: readonly Target[] = [...SERVICES, 'nats']
 
 /** What a process suffers: SIGKILL; SIGTERM; SIGSTOP with a later SIGCONT. */
 const PROCESS_FAULTS = ['kill', 'term', 'stop'] as const
-type ProcessFaultKind = (typeof PROCESS_FAULTS)[number]
+/** `disk-full`: nats-server can store nothing, and is restarted once it can. */
+type ProcessFaultKind = (typeof PROCESS_FAULTS)[number] | 'disk-full'
 
 /** `hostile-server`: an MCP server that misbehaves is added beside the others, called, and removed. */
 export type FaultKind = ProcessFaultKind | 'hostile-server'
+/** What strikes unless something else is asked for. */
 export const FAULT_KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, 'hostile-server']
+/** `disk-full` has to mount a file system, which not every machine allows. */
+export const ALL_FAULT_KINDS: readonly FaultKind[] = [...FAULT_KINDS, 'disk-full']
 
 /** How long a process is frozen by SIGSTOP. */
 export const FROZEN_MS = 8_000
 /** How long a hostile server is there. */
 const HOSTILE_MS = 5_000
+/** How long the disk is full: longer than it takes the services to notice. */
+const FULL_MS = 6_000
+const LASTING_MS: Partial<Record<FaultKind, number>> = { stop: FROZEN_MS, 'disk-full': FULL_MS }
 
 interface AnyFault {
   readonly target: Target
@@ -29,7 +36,7 @@ interface AnyFault {
   readonly pauseBeforeMs: number
   /**
    * From the end of the process until it is started again; of a frozen one, until it goes on; of a hostile server,
-   * until it is removed.
+   * until it is removed; of a full disk, until there is room.
    */
   readonly downMs: number
 }
@@ -54,9 +61,14 @@ export interface FaultPlan {
   readonly replicas: (target: Target) => number
 }
 
+const OWN_TARGET: Partial<Record<FaultKind, Target>> = {
+  'hostile-server': 'mcp-supervisor',
+  'disk-full': 'nats',
+}
+
 /**
  * Faults without end: the same for the same plan, every kind on every target equally often. A hostile server only
- * strikes the supervisors, whatever the targets are.
+ * strikes the supervisors and a full disk nats-server, whatever the targets are.
  */
 export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Generator<Fault> {
   const random = seededRandom(seed, 'faults')
@@ -65,14 +77,13 @@ export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Gene
   const nextTarget = new Map(kinds.map((kind) => [kind, shuffleBag(random, targets)]))
   for (;;) {
     const kind = nextKind()
-    const target =
-      kind === 'hostile-server' ? 'mcp-supervisor' : (nextTarget.get(kind)?.() ?? 'nats')
+    const target = OWN_TARGET[kind] ?? nextTarget.get(kind)?.() ?? 'nats'
     const replica = between(random, 0, replicas(target) - 1)
     const common = { target, replica, pauseBeforeMs: between(random, 200, 1_500) }
     if (kind === 'hostile-server') {
       yield { kind, server: nextServer(), downMs: HOSTILE_MS, ...common }
     } else {
-      yield { kind, downMs: kind === 'stop' ? FROZEN_MS : between(random, 200, 1_500), ...common }
+      yield { kind, downMs: LASTING_MS[kind] ?? between(random, 200, 1_500), ...common }
     }
   }
 }

@@ -1,12 +1,13 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HostileKind, JournalEntry } from '@mcp-host/testkit'
+import type { HostileKind, JournalEntry, SmallDisk } from '@mcp-host/testkit'
 import {
   callHostileServer,
   eventually,
   hostileServer,
   isReady,
   readJournal,
+  smallDisk,
   toolServer,
 } from '@mcp-host/testkit'
 import { freePort, SERVICES, startNatsServer, startService } from '@mcp-host/tools/host'
@@ -18,6 +19,8 @@ import { Replica } from './replica.ts'
 
 const SERVICE_REPLICAS = 2
 const HOSTILE = 'hostile'
+/** More than a run stores, and filled at once. */
+const DISK_MEGABYTES = 256
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
 const TOOLS = [
   { name: 'mark', inputSchema, delayMs: 200 },
@@ -29,6 +32,8 @@ export interface FleetOptions {
   readonly folder: string
   /** How many nats-servers keep the data together: 1 or 3. */
   readonly natsServers: number
+  /** The data of each nats-server is on a disk that can be filled. */
+  readonly hasSmallDisks?: boolean
 }
 
 /** The whole host with two processes of each service, each of which may be struck and comes back in place. */
@@ -45,8 +50,14 @@ export interface Fleet extends AsyncDisposable {
   journal(): Promise<JournalEntry[]>
 }
 
-export async function startFleet({ folder, natsServers }: FleetOptions): Promise<Fleet> {
+export async function startFleet({
+  folder,
+  natsServers,
+  hasSmallDisks = false,
+}: FleetOptions): Promise<Fleet> {
   await using stack = new AsyncDisposableStack()
+  // Unmounted once nothing runs any more.
+  const disksOpen = stack.use(new AsyncDisposableStack())
   const guardian = stack.use(new Guardian())
   const journalFile = join(folder, 'journal.jsonl')
   await writeFile(journalFile, '')
@@ -62,7 +73,13 @@ export async function startFleet({ folder, natsServers }: FleetOptions): Promise
   await writeServers({})
   await mkdir(join(folder, 'run'))
 
-  const { natsUrl, nodes } = await startNats(guardian, join(folder, 'nats'), natsServers)
+  const natsFolders = Array.from({ length: natsServers }, (_, index) =>
+    join(folder, 'nats', String(index)),
+  )
+  const disks = hasSmallDisks
+    ? await Promise.all(natsFolders.map(async () => disksOpen.use(await smallDisk(DISK_MEGABYTES))))
+    : []
+  const { natsUrl, nodes } = await startNats(guardian, natsFolders, disks)
   const gatewayPorts = await Promise.all(Array.from({ length: SERVICE_REPLICAS }, freePort))
   const urls = gatewayPorts.map((port) => `http://127.0.0.1:${port}`)
   const services = await Promise.all(
@@ -118,9 +135,10 @@ export async function startFleet({ folder, natsServers }: FleetOptions): Promise
 
 async function startNats(
   guardian: Guardian,
-  folder: string,
-  count: number,
+  folders: readonly string[],
+  disks: readonly SmallDisk[],
 ): Promise<{ natsUrl: string; nodes: Replica[] }> {
+  const count = folders.length
   const token = crypto.randomUUID()
   const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
   const ports = (): Promise<number[]> => Promise.all(Array.from({ length: count }, freePort))
@@ -135,7 +153,7 @@ async function startNats(
     }
     const node = await startNatsServer(guardian, {
       bin,
-      dataDir: join(folder, String(index)),
+      dataDir: disks[index]?.path ?? folders[index] ?? '',
       port: clients[index] ?? 0,
       token,
       ...(count > 1 ? { cluster } : {}),
@@ -149,7 +167,7 @@ async function startNats(
     return node.process
   }
   const nodes = await Promise.all(
-    clients.map((_, index) => Replica.start(`nats-${index}`, () => start(index))),
+    clients.map((_, index) => Replica.start(`nats-${index}`, () => start(index), disks[index])),
   )
   const natsUrl = clients.map((port) => `nats://${token}@127.0.0.1:${port}`).join(',')
   return { natsUrl, nodes }

@@ -42,7 +42,7 @@ test('all that is wrong is said at once', () => {
     '--turns must be a whole number from 1 to 4294967295, not "0"',
     '--seconds must be a whole number from 1 to 86400, not "x"',
     '--kill must be all or some of gateway, orchestrator, mcp-supervisor, llm-worker, nats, not "router"',
-    '--signal must be all or some of kill, term, stop, hostile-server, not ""',
+    '--signal must be all or some of kill, term, stop, hostile-server, disk-full, not ""',
   ])
   expect(options('--tunrs', '5')).toEqual([expect.stringContaining('--tunrs')])
   expect(options('500')).toEqual([expect.stringContaining('500')])

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { between } from './random.ts'
-import { FAULT_KINDS, TARGETS } from './faults.ts'
+import { ALL_FAULT_KINDS, FAULT_KINDS, TARGETS } from './faults.ts'
 import type { ChaosOptions } from './run-chaos.ts'
 
 const MOST_SESSIONS = 500
@@ -15,7 +15,8 @@ servers, while sessions chat with tools; checks every client's whole stream agai
   --seconds N     go on for N seconds instead
   --kill LIST     what is struck: all, or some of ${TARGETS.join(', ')}, by commas (all)
   --signal LIST   how: all, or some of kill (-9), term, stop (SIGSTOP for 8 s), hostile-server (an MCP
-                  server that misbehaves stands beside the others, whatever --kill says), by commas (all)
+                  server that misbehaves stands beside the others, whatever --kill says), by commas (these); or
+                  disk-full (nats-server can store nothing for 6 s; takes root)
   --sessions N    how many sessions chat (20)
   --seed N        the faults and messages of an earlier run; by chance when it is not given
   --cluster       three nats-servers that keep the data together, instead of one
@@ -89,7 +90,7 @@ export function parseOptions(
     sessions: whole('sessions', 20, 1, MOST_SESSIONS),
     seed: whole('seed', between(random, 0, 999_999), 0),
     targets: some('kill', TARGETS),
-    kinds: some('signal', FAULT_KINDS),
+    kinds: values['signal'] === undefined ? FAULT_KINDS : some('signal', ALL_FAULT_KINDS),
     natsServers: values['cluster'] === true ? 3 : 1,
     isKept: values['keep'] === true,
   }

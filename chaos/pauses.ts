@@ -81,6 +81,7 @@ export function summarizePauses(
 
 /** The longest silence that a client is promised. */
 function goalMs({ kind, target, downMs }: Fault, natsServers: number): number {
+  if (kind === 'disk-full') return downMs + 10_000
   if (target === 'nats') return natsServers > 1 ? 10_000 : downMs + 6_000
   if (kind === 'stop') return 8_000
   const goals = {

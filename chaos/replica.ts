@@ -1,9 +1,15 @@
+import type { SmallDisk } from '@mcp-host/testkit'
 import type { GuardedProcess } from 'mcp-host/process'
 import type { Violation } from './check/violation.ts'
 import type { ProcessFault } from './faults.ts'
 
 /** How long a process may take to end by SIGTERM: a service drains for up to 25 s and is gone after 30. */
 const TERM_LIMIT_MS = 32_000
+
+/** From the end of a nats-server whose disk was full to its next start. */
+const RESTART_PAUSE_MS = 200
+
+type Disk = Pick<SmallDisk, 'fill' | 'free'>
 
 /** One process of a service that is started again when it ends, as a keeper would. */
 export class Replica {
@@ -15,15 +21,28 @@ export class Replica {
   /** Being started again after an end of its own. */
   #reviving: Promise<void> | undefined
 
-  private constructor(name: string, start: () => Promise<GuardedProcess>, first: GuardedProcess) {
+  readonly #disk: Disk | undefined
+
+  private constructor(
+    name: string,
+    start: () => Promise<GuardedProcess>,
+    first: GuardedProcess,
+    disk: Disk | undefined,
+  ) {
     this.name = name
+    this.#disk = disk
     this.#start = start
     this.#process = first
     this.#watch()
   }
 
-  static async start(name: string, start: () => Promise<GuardedProcess>): Promise<Replica> {
-    return new Replica(name, start, await start())
+  /** `disk`: where it keeps its data, when that can be filled. */
+  static async start(
+    name: string,
+    start: () => Promise<GuardedProcess>,
+    disk?: Disk,
+  ): Promise<Replica> {
+    return new Replica(name, start, await start(), disk)
   }
 
   /** Does a fault and what follows it; resolves when the process is at work again. */
@@ -35,6 +54,13 @@ export class Replica {
       await pause(downMs)
       victim.signal('SIGCONT')
       return
+    }
+    if (kind === 'disk-full') {
+      await this.#disk?.fill()
+      await pause(downMs)
+      await this.#disk?.free()
+      // As the starter does: a nats-server whose disk was full stores nothing until it is restarted.
+      return this.suffer({ kind: 'term', downMs: RESTART_PAUSE_MS })
     }
     this.#mayEnd = true
     victim.signal(kind === 'kill' ? 'SIGKILL' : 'SIGTERM')

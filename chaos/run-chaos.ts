@@ -64,7 +64,8 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
 async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const { seed, natsServers } = options
   const startedAt = performance.now()
-  await using fleet = await startFleet({ folder, natsServers })
+  const hasSmallDisks = options.kinds.includes('disk-full')
+  await using fleet = await startFleet({ folder, natsServers, hasSmallDisks })
   const stopChat = new AbortController()
   await using stack = new AsyncDisposableStack()
   const sessions = Array.from({ length: options.sessions }, (_, number) =>

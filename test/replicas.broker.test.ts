@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 /** The logs, five buckets and the store of blobs. */
-const STREAMS = 7
+const STREAMS = 8
 const bytes = new Uint8Array(2_000_000)
 
 /** What `/jsz` of a nats-server says of itself and its streams. */

@@ -19,6 +19,8 @@ const MARGIN = 1_000
 const BATCH = 500
 /** So many ranges are remembered. */
 const MAX_LOST = 100
+/** All processes connect within seconds of each other when the broker is back. */
+const LEARN_AFTER_MS = [1_000, 5_000]
 const RETRY_MS = 200
 const MAX_TRIES = 20
 /** At the end the log's head is noted once more, for so long at most. */
@@ -112,6 +114,17 @@ export class NatsLogHead {
     const last = await this.#last()
     if (last < known) await this.#replace(last, known)
     else this.#lost = head.lost
+    for (const ms of LEARN_AFTER_MS) setTimeout(() => void this.#learn(), ms).unref()
+  }
+
+  /** Others, which know more, may have noticed a loss meanwhile. */
+  async #learn(): Promise<void> {
+    if (this.#deps.connection.isClosed()) return
+    try {
+      this.#lost = (await this.#read()).lost
+    } catch (error) {
+      if (!this.#deps.connection.isClosed()) this.#deps.warn(error, 'read the head of the log')
+    }
   }
 
   async close(): Promise<void> {
