@@ -59,7 +59,7 @@ test('a server whose refused messages are too many is restarted, and it is said 
     return state === 'unavailable' ? error : undefined
   })
   expect(gone?.message).toMatch(
-    /^the server "it" sent messages of \d+ bytes within a minute that were refused$/,
+    /^the server "it" sent messages of \d+ bytes within a minute that were refused/,
   )
   expect(await stage.say('good.good')).toBe('good')
   await eventually(() => stage.find('it').restarts === 1)

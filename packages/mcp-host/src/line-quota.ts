@@ -8,8 +8,8 @@ const BURST = 1_000
 const REPORT_MS = 1_000
 
 export interface LineQuotaDeps {
-  /** Told of each line that is left out. */
-  readonly onLine: () => void
+  /** Told of lines that are left out. */
+  readonly onLines: (lines: number) => void
   /** Told how many lines were left out lately. */
   readonly onLeftOut: (lines: number) => void
 }
@@ -28,11 +28,16 @@ export class LineQuota {
   /** Whether one more line may be logged. */
   take(): boolean {
     if (this.#bucket.take()) return true
-    this.#deps.onLine()
-    this.#lines += 1
+    this.leaveOut(1)
+    return false
+  }
+
+  /** Counts lines that are not logged. */
+  leaveOut(lines: number): void {
+    this.#deps.onLines(lines)
+    this.#lines += lines
     if (!this.#isReportPlanned) setTimeout(() => this.#report(), REPORT_MS).unref()
     this.#isReportPlanned = true
-    return false
   }
 
   #report(): void {

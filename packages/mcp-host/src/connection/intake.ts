@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import type { Logger } from '../logger.ts'
@@ -6,6 +8,9 @@ import { TokenBucket } from '../policies/token-bucket.ts'
 import { inspectJson, type JsonShape } from './inspect-json.ts'
 import type { MessageLimits } from './message-limits.ts'
 
+/** How fast the body of a remote server is read, after so many bytes at once: reading takes time of all others. */
+const READ_BYTES_PER_MS = 32 * 1024
+const READ_BURST_MS = 250
 /** For how long a server counts as flooding after something of it was left out, in milliseconds. */
 const FLOOD_MS = 1_000
 const WINDOW_MS = 60_000
@@ -18,7 +23,7 @@ export interface IntakeDeps {
   readonly limits: MessageLimits
   readonly logger: Logger
   /** Told of each thing that is left out. */
-  readonly onLeftOut: (what: keyof LeftOut) => void
+  readonly onLeftOut: (what: keyof LeftOut, count?: number) => void
   /** Told why the connection has to end: too much was refused, or the rest of it cannot be read. */
   readonly onExceeded: (reason: string) => void
   /** In milliseconds, never going back; default `performance.now`. */
@@ -44,6 +49,8 @@ export class Intake {
   #refusedBytes = 0
   #windowEndsAt = 0
   #bufferedBytes = 0
+  /** When the bodies read so far should have been read at the most. */
+  #readUntil = 0
 
   constructor(deps: IntakeDeps) {
     const { limits, now = () => performance.now() } = deps
@@ -82,14 +89,18 @@ export class Intake {
     this.#deps.logger.warn({ action: 'flood', what }, message)
   }
 
-  /** Why a message must not be parsed; undefined when it may. What is refused is counted. */
-  check(bytes: Buffer): RefusedMessage | undefined {
+  /**
+   * Why a message must not be parsed; undefined when it may. What is refused is counted. A beginning is refused only
+   * where its id is known, since the rest would be lost.
+   */
+  check(bytes: Buffer, { isBeginning = false } = {}): RefusedMessage | undefined {
     const { messageDepth, messageValues, notificationBytes, requestBytes } = this.limits
     // Nothing so short can be over a limit.
     if (bytes.length <= Math.min(2 * messageDepth, messageValues, notificationBytes))
       return undefined
     const shape = inspectJson(bytes, messageValues)
     const { depth, values, hasMethod, id } = shape
+    if (isBeginning && id === undefined) return undefined
     const mostBytes = id === undefined ? notificationBytes : requestBytes
     let reason: string | undefined
     if (values > messageValues) {
@@ -123,6 +134,14 @@ export class Intake {
   hold(bytes: number): boolean {
     this.#bufferedBytes += bytes
     return this.#bufferedBytes <= this.limits.bufferedBytes
+  }
+
+  /** Undefined when more may be read at once, and else when. */
+  pace(bytes: number): Promise<void> | undefined {
+    const now = this.#now()
+    this.#readUntil = Math.max(now, this.#readUntil) + bytes / READ_BYTES_PER_MS
+    const waitMs = this.#readUntil - now - READ_BURST_MS
+    return waitMs > 0 ? delay(waitMs) : undefined
   }
 
   /** Ends the connection. */

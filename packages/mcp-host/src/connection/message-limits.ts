@@ -35,14 +35,15 @@ export const MESSAGE_LIMITS: MessageLimits = {
   // Parsing so many takes at most 0.4 s and 50 MB.
   messageValues: 1_000_000,
   messageDepth: MAX_JSON_DEPTH,
-  notificationBytes: MEBIBYTE,
+  // The bus takes no message above 1 MiB.
+  notificationBytes: 512 * 1024,
   // As much as a request of a client at /mcp.
   requestBytes: 8 * MEBIBYTE,
   contentBlocks: 10_000,
   listBytes: 64 * MEBIBYTE,
-  listItems: 50_000,
+  listItems: 20_000,
   bufferedBytes: 128 * MEBIBYTE,
   refusedBytesPerMinute: 256 * MEBIBYTE,
-  noticesPerSecond: 500,
+  noticesPerSecond: 200,
   requestsPerSecond: 50,
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 
 import * as z from 'zod'
 
@@ -15,7 +15,10 @@ const MAX_PAGES = 1000
 /** All of them are kept while a list is read. */
 const MAX_CURSOR_LENGTH = 64 * 1024
 /** Items that are read before others have their turn. */
-const SLICE_ITEMS = 200
+const SLICE_ITEMS = 50
+/** After so many bytes there is a pause before each page, in milliseconds. */
+const FAST_BYTES = 4 * 1024 * 1024
+const PAGE_PAUSE_MS = 20
 /** Items that are left out are warned about one by one, but no more than this of one list. */
 const MAX_WARNINGS = 20
 const METHOD_NOT_FOUND = -32_601
@@ -60,6 +63,7 @@ export async function listAll<Item>(
   const warnings = new Warnings(logger, field)
   let caching: ListCaching | undefined
   const cursors = new Set<unknown>()
+  let bytes = 0
   budget.begin(field)
   for (let cursor: unknown; ;) {
     const params = cursor === undefined ? {} : { cursor }
@@ -71,7 +75,9 @@ export async function listAll<Item>(
     let excess: string | undefined
     for (let index = 0; excess === undefined && index < listed.length; index += 1) {
       const raw = listed[index]
-      excess = budget.add(field, weigh(raw))
+      const weight = weigh(raw)
+      bytes += weight
+      excess = budget.add(field, weight)
       if (excess === undefined) addItem(items, raw, index, { warnings, ...options })
       if (index % SLICE_ITEMS === SLICE_ITEMS - 1) await nextTurn()
     }
@@ -85,6 +91,7 @@ export async function listAll<Item>(
       return { items, caching }
     }
     cursors.add(cursor)
+    if (bytes > FAST_BYTES) await delay(PAGE_PAUSE_MS)
   }
 }
 

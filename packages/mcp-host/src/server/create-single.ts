@@ -50,7 +50,7 @@ export function createSingle(
       logger,
       env: options.env,
       limits: options.messageLimits,
-      onLeftOut: (what) => void (metrics.counters(name).leftOut[what] += 1),
+      onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),
       inbox: {
         callback,
         answered,

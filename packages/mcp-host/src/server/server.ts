@@ -117,7 +117,7 @@ export class Server {
     const isRemote = config.type !== 'stdio'
     this.mask = maskSecrets({ ...config.secrets, ...(isRemote ? config.headers : config.env) })
     const quota = new LineQuota({
-      onLine: () => deps.onLeftOut('lines'),
+      onLines: (lines) => deps.onLeftOut('lines', lines),
       onLeftOut: (lines) => {
         const message = `… ${lines} lines of its output are left out`
         this.#logger.warn({ action: 'output', lines }, message)

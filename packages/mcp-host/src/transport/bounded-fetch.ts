@@ -51,6 +51,8 @@ async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
   using held = new HeldBytes(intake)
   const parts: Uint8Array[] = []
   for await (const chunk of chunks) {
+    const pause = intake.pace(chunk.length)
+    if (pause !== undefined) await pause
     parts.push(chunk)
     // Leaving the loop ends the request.
     if (!held.set(held.bytes + chunk.length)) {
@@ -69,6 +71,8 @@ async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
   const splitter = new EventSplitter()
   let slice = 0
   for await (const chunk of chunks) {
+    const pause = intake.pace(chunk.length)
+    if (pause !== undefined) await pause
     for (const event of splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
       const refused = intake.check(event)
       const answer = refused === undefined ? undefined : inPlaceOf(refused)

@@ -37,7 +37,7 @@ export interface EndpointDeps {
   readonly output: ProcessOutput
   readonly limits: MessageLimits
   /** Told of each thing that was too much. */
-  readonly onLeftOut: (what: keyof LeftOut) => void
+  readonly onLeftOut: (what: keyof LeftOut, count?: number) => void
 }
 
 export interface EndpointOptions {

@@ -24,3 +24,17 @@ test('a long line is an error where the splitter is told so', () => {
   expect(feed(splitter, 'abcde\n')).toEqual(['abcde'])
   expect(() => feed(splitter, 'abcdef')).toThrow(RangeError)
 })
+
+test('a line that is skipped is not there, and the next ones are', () => {
+  const splitter = new LineSplitter({ maxLineBytes: 100, whenTooLong: 'throw' })
+  const push = (text: string): string[] => [...splitter.push(Buffer.from(text))].map(String)
+  expect(push('one\nlon')).toEqual(['one'])
+  expect(push('g ')).toEqual([])
+  expect(splitter.bytes).toBe(5)
+  expect(splitter.beginning().toString()).toBe('long ')
+  splitter.skip()
+  expect(push('x'.repeat(1_000))).toEqual([])
+  expect(splitter.bytes).toBe(0)
+  expect(push('end\ntwo\nth')).toEqual(['two'])
+  expect(push('ree\n')).toEqual(['three'])
+})

@@ -13,15 +13,39 @@ export class LineSplitter {
   readonly #whenTooLong: 'cut' | 'throw'
   #parts: Buffer[] = []
   #bytes = 0
+  #isSkipping = false
 
   constructor({ maxLineBytes, whenTooLong }: LineSplitterOptions) {
     this.#maxLineBytes = maxLineBytes
     this.#whenTooLong = whenTooLong
   }
 
+  /** Of the line that is not complete yet. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The beginning of that line. */
+  beginning(): Buffer {
+    const whole = Buffer.concat(this.#parts, this.#bytes)
+    this.#parts = [whole]
+    return whole
+  }
+
+  /** Drops that line, with what is still to come of it. */
+  skip(): void {
+    this.#take()
+    this.#isSkipping = true
+  }
+
   /** The lines that `chunk` completes, without their ends. Throws `RangeError` on a long line. */
   *push(chunk: Buffer): Generator<Buffer<ArrayBuffer>> {
     let start = 0
+    if (this.#isSkipping) {
+      start = chunk.indexOf(NEWLINE) + 1
+      if (start === 0) return
+      this.#isSkipping = false
+    }
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start)
       this.#hold(chunk.subarray(start, end === -1 ? undefined : end))

@@ -12,7 +12,7 @@ function open(): ProcessOutput {
   return new ProcessOutput({
     logger,
     mask: maskSecrets({ API_KEY: 'sk-1234' }),
-    quota: { take: () => true },
+    quota: { take: () => true, leaveOut: () => undefined },
   })
 }
 

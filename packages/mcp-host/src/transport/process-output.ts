@@ -18,7 +18,7 @@ export interface ProcessOutputDeps {
   readonly logger: Logger
   readonly mask: Mask
   /** How much of it goes to the log. */
-  readonly quota: Pick<LineQuota, 'take'>
+  readonly quota: Pick<LineQuota, 'take' | 'leaveOut'>
 }
 
 /**
@@ -54,6 +54,11 @@ export class ProcessOutput {
     const text = shorten(mask(line), MAX_LOGGED_STDERR)
     logger.info({ action: 'stderr', stream: 'stderr' }, text)
     return true
+  }
+
+  /** Counts lines of stderr that were not even read. */
+  leaveOut(lines: number): void {
+    this.#deps.quota.leaveOut(lines)
   }
 
   /** A line on stdout that is no message. */

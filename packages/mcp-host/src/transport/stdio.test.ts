@@ -17,7 +17,11 @@ const quiet = (): void => undefined
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 
 const createOutput = (): ProcessOutput =>
-  new ProcessOutput({ logger, mask: (text) => text, quota: { take: () => true } })
+  new ProcessOutput({
+    logger,
+    mask: (text) => text,
+    quota: { take: () => true, leaveOut: () => undefined },
+  })
 
 function open(
   script: string,
@@ -171,4 +175,15 @@ test('its end is told once all is read that it wrote to stderr, also a line with
   Object.assign(transport, { onclose: () => closed.resolve(output.lastLines) })
   await transport.start()
   expect(await closed.promise).toEqual(['the reason'])
+})
+
+test('a message of too many values is an error to its request before it is complete', async () => {
+  const begin = `'{"jsonrpc":"2.0","id":1,"result":[' + '{},'.repeat(2e6)`
+  const transport = open(`process.stdout.write(${begin}); setInterval(() => 0, 1e6)`)
+  const received = Promise.withResolvers<JSONRPCMessage>()
+  Object.assign(transport, { onmessage: received.resolve })
+  await transport.start()
+  const error = { code: -32_000, message: expect.stringContaining('has more than 1000000 values') }
+  expect(await received.promise).toEqual({ jsonrpc: '2.0', id: 1, error })
+  await transport.close()
 })

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import type { ResourceLimits } from '../config/mcp-config.ts'
-import { inPlaceOf, Intake, refusalOf } from '../connection/intake.ts'
+import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../connection/intake.ts'
 import { bindLogger } from '../logger.ts'
 import { enforceLimits } from '../process/enforce-limits.ts'
 import {
@@ -23,6 +23,10 @@ import { UnsentError } from './unsent-error.ts'
 /** Parsing more makes all others wait too long: a thread does it. */
 const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
+/** A message is inspected before it is complete when it has so many bytes, and twice, and four times as many. */
+const FIRST_INSPECTION_BYTES = 4 * 1024 * 1024
+/** Of a server that writes too much to stderr only the end of each piece is read. */
+const READ_OF_FLOOD_BYTES = 4096
 /** After so many lines, or bytes, others have their turn. */
 const SLICE_LINES = 256
 const SLICE_BYTES = 256 * 1024
@@ -70,6 +74,8 @@ export class StdioTransport implements Transport, Endpoint {
   #pause: Promise<void> | undefined
   /** Read without a pause. */
   #slice = { lines: 0, bytes: 0 }
+  /** How many bytes the unfinished message has when it is inspected next. */
+  #inspectAtBytes = FIRST_INSPECTION_BYTES
 
   constructor(deps: StdioTransportDeps, options: StdioTransportOptions) {
     this.#deps = deps
@@ -207,6 +213,7 @@ export class StdioTransport implements Transport, Endpoint {
       chunks.push(chunk)
       // They come also while it is paused: Node reads the rest when the program ends.
       if (this.#pause === undefined) this.#readLines(stdout, unread())
+      this.#inspectUnfinished(lines)
     })
   }
 
@@ -232,15 +239,24 @@ export class StdioTransport implements Transport, Endpoint {
     }
   }
 
+  /** A message that is too much is not held until it is complete. */
+  #inspectUnfinished(lines: LineSplitter): void {
+    if (lines.bytes < this.#inspectAtBytes) {
+      if (lines.bytes < FIRST_INSPECTION_BYTES) this.#inspectAtBytes = FIRST_INSPECTION_BYTES
+      return
+    }
+    this.#inspectAtBytes = lines.bytes * 2
+    const refused = this.intake.check(lines.beginning(), { isBeginning: true })
+    if (refused === undefined) return
+    lines.skip()
+    this.#refuse(refused)
+  }
+
   /** Undefined when it is done. */
   #readLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
     const refused = this.intake.check(line)
     if (refused !== undefined) {
-      const refusal = refusalOf(refused)
-      // A program that takes nothing is about to end.
-      if (refusal !== undefined) this.send(refusal).catch(() => undefined)
-      const answer = inPlaceOf(refused)
-      if (answer !== undefined) this.#receive(answer)
+      this.#refuse(refused)
       return undefined
     }
     if (line.length > MAX_BYTES_PARSED_HERE) {
@@ -248,6 +264,14 @@ export class StdioTransport implements Transport, Endpoint {
     }
     this.#take(parse(line), line)
     return undefined
+  }
+
+  #refuse(refused: RefusedMessage): void {
+    const refusal = refusalOf(refused)
+    // A program that takes nothing is about to end.
+    if (refusal !== undefined) this.send(refusal).catch(() => undefined)
+    const answer = inPlaceOf(refused)
+    if (answer !== undefined) this.#receive(answer)
   }
 
   /** Undefined until others must have their turn. */
@@ -303,15 +327,29 @@ export class StdioTransport implements Transport, Endpoint {
     const lines = new LineSplitter({ maxLineBytes: MAX_STDERR_LINE_BYTES, whenTooLong: 'cut' })
     const log = (line: Buffer): boolean =>
       line.length === 0 || this.#deps.output.stderr(line.toString())
+    let isFlooding = false
     stderr.on('data', (chunk: Buffer) => {
-      let isFlooding = false
-      for (const line of lines.push(chunk)) isFlooding = !log(line) || isFlooding
+      let part = chunk
+      if (isFlooding && chunk.length > READ_OF_FLOOD_BYTES) {
+        const end = chunk.indexOf('\n', chunk.length - READ_OF_FLOOD_BYTES) + 1
+        part = chunk.subarray(end)
+        lines.rest()
+        this.#deps.output.leaveOut(countLines(chunk.subarray(0, end)))
+      }
+      isFlooding = false
+      for (const line of lines.push(part)) isFlooding = !log(line) || isFlooding
       if (!isFlooding) return
       stderr.pause()
       setTimeout(() => stderr.resume(), FLOOD_PAUSE_MS)
     })
     stderr.once('close', () => log(lines.rest()))
   }
+}
+
+function countLines(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf('\n'); at !== -1; at = bytes.indexOf('\n', at + 1)) count += 1
+  return count
 }
 
 /** `undefined` when it is not JSON. */
