@@ -99,6 +99,17 @@ test('a thread is replaced after a check that it did not survive', async () => {
   expect(await subject.validate(tool, { a: 'b' })).toMatchObject({ kind: 'invalid' })
 })
 
+test('a check that fills the memory of its thread is given up', async () => {
+  const never = range(100, () => ({ type: 'null' }))
+  const inputSchema = ofItems({ items: { allOf: never } })
+  const subject = validator(new SchemaThreads({ checkLimitMs: 60_000, memoryLimitMb: 24 }))
+  const checked = subject.validate({ name: 'tool', inputSchema }, { a: range(20_000, () => 1) })
+  expect(await checked).toMatchObject({
+    kind: 'unchecked',
+    reason: expect.stringContaining('memory limit'),
+  })
+})
+
 test('a server whose checks take long leaves a thread to others, and has only so many waiting', async () => {
   const threads = new SchemaThreads({ checkLimitMs: 60_000 })
   const hostile = new ArgumentValidator('lenient', { threads })

@@ -15,8 +15,8 @@ const MAX_THREADS = 2
 const MAX_WAITING = 32
 /** A thread takes about 30 MB: one that has had nothing to do for so long is ended. */
 const IDLE_LIMIT_MS = 30_000
-/** A thread that needs more is ended, and the check refused. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 }
+/** A thread that needs more is ended, and the check refused; in megabytes. */
+const MEMORY_LIMIT_MB = 128
 
 /** What a thread is given. */
 export interface ThreadJob {
@@ -42,6 +42,7 @@ export interface Unchecked {
 interface ThreadLimits {
   readonly compileLimitMs: number
   readonly checkLimitMs: number
+  readonly memoryLimitMb: number
 }
 
 interface Waiting extends ThreadJob {
@@ -64,8 +65,9 @@ export class SchemaThreads {
   constructor({
     compileLimitMs = COMPILE_LIMIT_MS,
     checkLimitMs = CHECK_LIMIT_MS,
+    memoryLimitMb = MEMORY_LIMIT_MB,
   }: Partial<ThreadLimits> = {}) {
-    this.#limits = { compileLimitMs, checkLimitMs }
+    this.#limits = { compileLimitMs, checkLimitMs, memoryLimitMb }
   }
 
   check(owner: object, schema: JsonSchema, value: unknown): Promise<Faults | Unchecked> {
@@ -126,7 +128,7 @@ class SchemaThread {
     this.#worker = new Worker(new URL(program, import.meta.url), {
       env: {},
       execArgv: [],
-      resourceLimits: RESOURCE_LIMITS,
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryLimitMb },
     })
     this.#worker.on('message', (notice: ThreadNotice) => this.#told(notice))
     this.#worker.on('error', ({ message }) => this.#end(message))
