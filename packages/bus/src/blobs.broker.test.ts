@@ -53,6 +53,20 @@ test('what is removed is gone, also when it was never there', async () => {
   expect(await bus.blobs.get(kept.key)).toHaveLength(9)
 })
 
+test('all that is stored for a session is removed, and nothing else', async () => {
+  const [session, other] = [newSessionId(), newSessionId()]
+  const bytes = new Uint8Array(9)
+  const put = async (of = session): Promise<string> =>
+    (await bus.blobs.put(bytes, { session: of })).key
+  const gone = [await put(), await put()]
+  const kept = [await put(other), (await bus.blobs.put(bytes)).key]
+  await bus.blobs.removeAll(session)
+  for (const key of gone) expect(await bus.blobs.find(key)).toBeUndefined()
+  for (const key of kept) expect(await bus.blobs.get(key)).toHaveLength(9)
+  // Also when nothing is left.
+  await bus.blobs.removeAll(session)
+})
+
 test('storing outlasts a broker that is killed and started again', async () => {
   const bytes = new Uint8Array(300_000).fill(1)
   await broker.kill()
@@ -93,10 +107,11 @@ test('a store that is gone is named rather than said to be out of reach', async 
 test('a blob of which a part is lost is waited for only so long', async () => {
   await using connection = await connectNats(broker.url, 'lost')
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
-  await (await jetstreamManager(connection)).streams.purge('OBJ_BLOB', { filter: '$O.BLOB.C.>' })
+  const manager = await jetstreamManager(connection)
+  await manager.streams.purge('OBJ_BLOB', { filter: '$O.BLOB.C.>' })
   const store = await new Objm(connection).open('BLOB')
   const inbox = new ReplyInbox(connection, inboxPrefix('lost'))
-  const blobs = new NatsBlobs({ store, connection, inbox }, { patienceMs: 300 })
+  const blobs = new NatsBlobs({ store, connection, manager, inbox }, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
 }, 10_000)
 
@@ -132,9 +147,10 @@ test('a blob of which a part was changed is not taken for it', async () => {
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
   const store = await new Objm(connection).open('BLOB')
   const subject = `$O.BLOB.C.${(await store.info(key))?.nuid}`
-  await (await jetstreamManager(connection)).streams.purge('OBJ_BLOB', { filter: subject, keep: 2 })
+  const manager = await jetstreamManager(connection)
+  await manager.streams.purge('OBJ_BLOB', { filter: subject, keep: 2 })
   await jetstream(connection).publish(subject, new Uint8Array(131_072).fill(1))
   const inbox = new ReplyInbox(connection, inboxPrefix('other'))
-  const blobs = new NatsBlobs({ store, connection, inbox }, { patienceMs: 300 })
+  const blobs = new NatsBlobs({ store, connection, manager, inbox }, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
 })

@@ -419,4 +419,6 @@ export interface Blobs {
   get(key: string): Promise<Uint8Array<ArrayBuffer>>
   /** What is not there is no error. */
   remove(key: string): Promise<void>
+  /** Removes all that was stored for a session. Reads the names of all blobs. */
+  removeAll(session: SessionId): Promise<void>
 }

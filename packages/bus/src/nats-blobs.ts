@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { JetStreamManager } from '@nats-io/jetstream'
 import { JetStreamApiError } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { ObjectStore } from '@nats-io/obj'
+import type { SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { BlobAbout, Blobs, StoredBlob } from './bus.ts'
 import { directGet } from './direct-get.ts'
@@ -17,6 +19,7 @@ const MAX_READ_BYTES = 4 * 1024 * 1024
 export interface BlobsDeps {
   readonly store: ObjectStore
   readonly connection: NatsConnection
+  readonly manager: JetStreamManager
   readonly inbox: ReplyInbox
 }
 
@@ -24,15 +27,17 @@ export interface BlobsDeps {
 export class NatsBlobs implements Blobs {
   readonly #store: ObjectStore
   readonly #connection: NatsConnection
+  readonly #manager: JetStreamManager
   readonly #inbox: ReplyInbox
   readonly #patienceMs: number
 
   constructor(
-    { store, connection, inbox }: BlobsDeps,
+    { store, connection, manager, inbox }: BlobsDeps,
     { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {},
   ) {
     this.#store = store
     this.#connection = connection
+    this.#manager = manager
     this.#inbox = inbox
     this.#patienceMs = patienceMs
   }
@@ -65,6 +70,20 @@ export class NatsBlobs implements Blobs {
 
   async remove(key: string): Promise<void> {
     await this.#patiently(() => this.#store.delete(key))
+  }
+
+  async removeAll(session: SessionId): Promise<void> {
+    const prefix = `$O.${BLOB_BUCKET}.M.`
+    // Names are one token of the subject, so the broker cannot choose those of a session.
+    const { state } = await this.#patiently(() =>
+      this.#manager.streams.info(`OBJ_${BLOB_BUCKET}`, { subjects_filter: `${prefix}>` }),
+    )
+    for (const subject of Object.keys(state.subjects ?? {})) {
+      const key = Buffer.from(subject.slice(prefix.length), 'base64url').toString()
+      if (key.startsWith(`${session}.`) && (await this.find(key)) !== undefined) {
+        await this.remove(key)
+      }
+    }
   }
 
   /**

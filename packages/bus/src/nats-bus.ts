@@ -128,7 +128,7 @@ export async function connectBus({
     await head.check()
     const broker = { connection, jetstream: client, manager, warn }
     const inbox = new ReplyInbox(connection, inboxPrefix(id))
-    const blobs = new NatsBlobs({ store, connection, inbox })
+    const blobs = new NatsBlobs({ store, connection, manager, inbox })
     const sessions = new NatsSessionLog({ ...broker, inbox, storage, head })
     const bus = new NatsBus({
       id,
@@ -141,7 +141,10 @@ export async function connectBus({
         bucket: catalogBucket,
         jetstream: client,
         // Short, because the publisher and the readers of an entry retry by themselves.
-        blobs: new NatsBlobs({ store, connection, inbox }, { patienceMs: CATALOG_PATIENCE_MS }),
+        blobs: new NatsBlobs(
+          { store, connection, manager, inbox },
+          { patienceMs: CATALOG_PATIENCE_MS },
+        ),
         isClosed: () => connection.isClosed(),
         warn,
       }),

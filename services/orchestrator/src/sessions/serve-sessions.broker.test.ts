@@ -152,6 +152,8 @@ describe('deleting', () => {
   test('ends what runs and leaves nothing but a mark', async () => {
     const session = await talk()
     const { key } = await bus.blobs.put(new Uint8Array([1, 2, 3]), { session })
+    // It came with no message.
+    const { key: unattached } = await bus.blobs.put(new Uint8Array([4]), { session })
     const call = toolCallId(generationId(session, 1), 0)
     await append(session, finished(call, key))
     await bus.snapshots.put(session, new Uint8Array([1]))
@@ -170,7 +172,7 @@ describe('deleting', () => {
     expect(await ask(deleteSession, { session })).toEqual({})
     expect(await bus.sessions.read(session, 0)).toEqual([])
     expect(await bus.snapshots.get(session)).toBeUndefined()
-    await expect(bus.blobs.get(key)).rejects.toMatchObject({ code: 'not-found' })
+    for (const each of [key, unattached]) expect(await bus.blobs.find(each)).toBeUndefined()
     await eventually(() => told.length > 0)
     expect(told).toEqual(['session-deleted'])
     stop.abort()
