@@ -339,6 +339,27 @@ test('a request that has a stream of its own is cancelled by the end of that', a
   expect(sent).toHaveLength(2)
 })
 
+test('what is still to come of a timed-out answer is not read, and an older server is told as well', async () => {
+  const rpc = create({ hasStreams: true })
+  const late = settled(rpc.request('a', {}, { timeoutMs: 1000 }))
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(await late).toBeInstanceOf(RpcTimeout)
+  expect(sent[0]?.options?.requestSignal?.aborted).toBe(true)
+  expect(field(1, 'method')).toBe('notifications/cancelled')
+})
+
+test('only answers to requests that wait are awaited', async () => {
+  const rpc = create()
+  const request = rpc.request('a', {}, { timeoutMs: 1000 })
+  const message = answer(0, {})
+  expect(rpc.awaits(message)).toBe(true)
+  expect(rpc.awaits({ jsonrpc: '2.0', id: 0, result: {} })).toBe(false)
+  expect(rpc.awaits({ jsonrpc: '2.0', id: idOf(0), method: 'ping' })).toBe(false)
+  rpc.receive(message)
+  expect(rpc.awaits(message)).toBe(false)
+  await request
+})
+
 test('progress under a token as a text is progress', async () => {
   const rpc = create()
   const told: unknown[] = []
