@@ -181,6 +181,22 @@ describe('npm start', () => {
     await first.ended()
 
     const second = await start(scripted)
+    await eventually(() => fetch(`${url}/health`).catch(() => undefined), { what: 'a gateway' })
+    // Nobody waits until all is ready: requests do.
+    const params = { name: 'everything__echo', arguments: { message: 'soon' } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    const headers = { 'content-type': 'application/json' }
+    using early = await ChatSocket.open({ url })
+    const call = { name: 'everything__echo', arguments: { message: 'early' } }
+    early.say(script({ calls: [call] }, { text: 'done' }))
+    const [called, able] = await Promise.all([
+      fetch(`${url}/mcp`, { method: 'POST', headers, body }).then((answer) => answer.text()),
+      fetch(`${url}/capabilities`).then((answer) => answer.text()),
+      early.turnsDone(),
+    ])
+    expect(called).toContain('Echo: soon')
+    expect(able).toContain('everything__echo')
+    expect(JSON.stringify(early.events)).toContain('Echo: early')
     await second.says('Ctrl-C stops everything')
     using after = await ChatSocket.open({ url, sessionId, after: begin ?? '' })
     await after.turnsDone()

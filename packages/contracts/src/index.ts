@@ -29,7 +29,12 @@ export {
   ToolUse,
 } from './mcp-server/catalog-entry.ts'
 export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
-export { isConfigured, presentSupervisors, viewServers } from './mcp-server/view-servers.ts'
+export {
+  isConfigured,
+  presentSupervisors,
+  untoldServers,
+  viewServers,
+} from './mcp-server/view-servers.ts'
 export {
   ContentBlock,
   ModelUsage,

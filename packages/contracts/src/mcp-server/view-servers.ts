@@ -83,6 +83,16 @@ export function isConfigured(entries: Iterable<CatalogEntry>, server: string): b
   )
 }
 
+/** The configured servers that no present supervisor has told anything of: they are just starting, or moving. */
+export function untoldServers(entries: Iterable<CatalogEntry>): string[] {
+  const all = Array.from(entries)
+  const told = new Set<string>(viewServers(all).map(({ server }) => server))
+  const configured = all.flatMap((entry) =>
+    entry.kind === 'supervisor' ? (entry.configured ?? []) : [],
+  )
+  return Array.from(new Set(configured)).filter((server) => !told.has(server))
+}
+
 function isBetter(one: ServerEntry, other: ServerEntry): boolean {
   const difference = BETTER.indexOf(one.state) - BETTER.indexOf(other.state)
   return difference < 0 || (difference === 0 && (one.revision ?? 0) > (other.revision ?? 0))

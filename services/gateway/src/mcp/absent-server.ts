@@ -1,24 +1,37 @@
-import type { ServerView } from '@mcp-host/contracts'
+import type { CatalogEntry } from '@mcp-host/contracts'
+import { untoldServers, viewServers } from '@mcp-host/contracts'
 
 export interface AbsentServer {
-  readonly server: string
+  /** `undefined`: it is not known which servers there are. */
+  readonly server?: string
   /** Why it is not ready, with the last lines that it wrote. */
   readonly why: string
+  /** Whether it is just starting, or moving to another supervisor. */
+  readonly isComing: boolean
 }
 
 /** The server that a tool or prompt belongs to by its name, as in `server__name`, where that one is not ready. */
 export function absentServer(
   name: string,
-  servers: readonly ServerView[],
+  entries: Iterable<CatalogEntry>,
 ): AbsentServer | undefined {
-  const [found] = servers
+  const all = Array.from(entries)
+  if (!all.some(({ kind }) => kind === 'supervisor')) {
+    return { why: 'no supervisor of MCP servers is there', isComing: true }
+  }
+  const states = [
+    ...untoldServers(all).map((server) => ({ server, state: 'starting', error: undefined })),
+    ...viewServers(all).map(({ server, state, error, entry }) => {
+      return { server, state, error, output: entry.output }
+    }),
+  ]
+  const [found] = states
     .filter(({ server }) => ['__', '.'].some((joint) => name.startsWith(server + joint)))
     // Of `a` and `a__b` the longer one is meant.
     .toSorted((one, other) => other.server.length - one.server.length)
   if (found === undefined || found.state === 'ready') return undefined
-  const { server, state, error, entry } = found
+  const { server, state, error, output = [] } = { output: undefined, ...found }
   const reason = `the server "${server}" is ${state}${error === undefined ? '' : `: ${error}`}`
-  const { output = [] } = entry
   const last = output.length === 0 ? '' : `. Its last output:\n  ${output.join('\n  ')}`
-  return { server, why: reason + last }
+  return { server, why: reason + last, isComing: state === 'starting' }
 }

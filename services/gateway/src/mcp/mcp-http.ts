@@ -45,10 +45,18 @@ export class McpHttp {
 
   /** Answers a request for an MCP server; `false`: it is for somebody else. */
   take(request: IncomingMessage, response: ServerResponse): boolean {
-    const { url = '', method, headers } = request
+    const { url = '' } = request
     const find = url === '/mcp' ? all : readAddress(url)
     if (find === undefined) return false
+    const { settling } = this.#deps.mounts
+    if (settling === undefined) this.#begin(request, response, find)
+    else void settling.then(() => this.#begin(request, response, find))
+    return true
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, find: Find): void {
     const { mounts, draining, checkOrigin } = this.#deps
+    const { method, headers } = request
     try {
       checkOrigin(headers)
       if (draining.aborted) response.setHeader('connection', 'close')
@@ -60,7 +68,6 @@ export class McpHttp {
     } catch (error) {
       refuse(response, headers, error)
     }
-    return true
   }
 
   #read(request: IncomingMessage, response: ServerResponse, mount: Mount): void {

@@ -32,11 +32,19 @@ export async function addMcpSockets(
     void over.finally(() => passed[Symbol.dispose]())
   }
 
+  async function begin(socket: WebSocket, find: () => Mount | undefined): Promise<void> {
+    // What comes meanwhile stays where it is.
+    socket.pause()
+    await mounts.settling
+    socket.resume()
+    converse(socket, find())
+  }
+
   function add(address: string, find: (params: Params) => Mount | undefined): void {
     app.route({
       method: 'GET',
       url: `${address}/ws`,
-      wsHandler: (socket, request) => converse(socket, find(request.params as Params)),
+      wsHandler: (socket, { params }) => begin(socket, () => find(params as Params)),
       handler: (_, reply) => reply.code(426).header('upgrade', 'websocket').send(ONLY_SOCKETS),
     })
   }

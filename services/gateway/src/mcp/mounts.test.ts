@@ -1,7 +1,8 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { catalogKey } from '@mcp-host/contracts'
-import { beforeEach, expect, test, vi } from 'vitest'
-import { passageOf } from './core/passage.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { mayBeOffered, passageOf } from './core/passage.ts'
+import { untilOffered } from './core/until-offered.ts'
 import { Mounts } from './mounts.ts'
 
 let entries: Map<string, CatalogEntry>
@@ -89,7 +90,7 @@ test('a server that goes away is remembered for a minute, as it was', () => {
   expect(listed()).toEqual(['a__x'])
   now = 61_000
   expect(listed()).toEqual([])
-  expect(mounts.server('a')).toBeUndefined()
+  expect(mounts.server('a')?.offer.tool('x')).toBeUndefined()
   put(server('a', ['y']))
   expect(listed()).toEqual(['a__y'])
 })
@@ -242,3 +243,80 @@ test('a call to a tool of a server that is not ready says why, and what the serv
   expect(() => call('a__b__y')).toThrow(/^there is no tool "a__b__y"$/)
   expect(() => call('c__x')).toThrow(/^there is no tool "c__x"$/)
 })
+
+describe('a gateway that has just started', () => {
+  const configured = (...names: string[]): CatalogEntry => ({
+    kind: 'supervisor',
+    id: 'one',
+    startedAt: 0,
+    servers: {},
+    configured: names,
+  })
+  beforeEach(() => {
+    vi.useFakeTimers()
+    entries = new Map()
+    const onChange = (listener: () => void): Disposable => {
+      changed = listener
+      return { [Symbol.dispose]: () => undefined }
+    }
+    mounts = new Mounts({ entries, onChange }, () => now)
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  test('waits until every configured server is ready, or has told why not', async () => {
+    const settled = vi.fn<() => void>()
+    void mounts.settling?.then(settled)
+    put(configured('a', 'b'))
+    put(server('a', ['x']))
+    put(server('b', [], { state: 'starting' }))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(settled).not.toHaveBeenCalled()
+    put(server('b', [], { state: 'unavailable' }))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(settled).toHaveBeenCalled()
+    expect(mounts.settling).toBeUndefined()
+  })
+
+  test('does not wait for longer than 5 s', async () => {
+    const { settling } = mounts
+    await vi.advanceTimersByTimeAsync(5_000)
+    await settling
+    expect(mounts.settling).toBeUndefined()
+  })
+
+  test('has an address for a server that is configured, and none for another', () => {
+    // Nothing is known of any server.
+    expect(mounts.server('b')).toBeDefined()
+    put(configured('a'))
+    expect(mounts.server('a')).toBeDefined()
+    expect(mounts.server('b')).toBeUndefined()
+  })
+
+  test('waits with a call for the server that it is for', async () => {
+    put(configured('a'))
+    const all = mounts.all()
+    const params = { name: 'a__x', arguments: {} }
+    const request = { kind: 'request', era: 'legacy', id: 1, method: 'tools/call', params } as const
+    const find = () => passageOf(request, all.offer)
+    expect(find).toThrow('there is no tool "a__x" now: the server "a" is starting')
+    const found = untilOffered(all, find, { failure: thrown(find), isWorthIt: mayBeOffered })
+    await vi.advanceTimersByTimeAsync(4_000)
+    put(server('a', ['x']))
+    expect(await found).toMatchObject({ place: { server: 'a', name: 'x' } })
+    const never = () => passageOf({ ...request, params: { name: 'c__x' } }, all.offer)
+    entries.clear()
+    changed()
+    const lost = untilOffered(all, never, { failure: thrown(never), isWorthIt: mayBeOffered })
+    const failed = expect(lost).rejects.toThrow('no supervisor of MCP servers is there')
+    await vi.advanceTimersByTimeAsync(5_000)
+    await failed
+  })
+})
+
+function thrown(run: () => unknown): unknown {
+  try {
+    return run()
+  } catch (error) {
+    return error
+  }
+}

@@ -1,7 +1,7 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { Listeners } from '@mcp-host/bus'
-import type { ServerEntry, ServerView } from '@mcp-host/contracts'
-import { isConfigured, ownValue, viewServers } from '@mcp-host/contracts'
+import type { CatalogEntry, ServerEntry, ServerView } from '@mcp-host/contracts'
+import { isConfigured, ownValue, untoldServers, viewServers } from '@mcp-host/contracts'
 import type { Offering, Place } from './core/offer.ts'
 import type { Bundle } from './core/bundle.ts'
 import { bundleOffer } from './core/bundle.ts'
@@ -9,10 +9,14 @@ import { joinPlaces } from './core/join-places.ts'
 import type { Mount } from './core/mount.ts'
 import { Offer } from './core/offer.ts'
 import { isObject } from './core/rpc.ts'
+import type { AbsentServer } from './absent-server.ts'
 import { absentServer } from './absent-server.ts'
 
 /** What a configured server listed last counts for so long after it went away: it may only be moving to another supervisor. */
 const REMEMBERED_MS = 60_000
+
+/** How long after its start a gateway waits for servers that are just starting. */
+const SETTLE_MS = 5_000
 
 /** What is offered where, as the catalog has it. */
 export class Mounts {
@@ -24,6 +28,8 @@ export class Mounts {
   readonly #offers = new Map<string, Offer>()
   readonly #changes = new Listeners()
   #bundles: Readonly<Record<string, Bundle>> = {}
+  /** Until the servers that start with this gateway are there. */
+  #settling: PromiseWithResolvers<void> | undefined
   /** When the first of them ends. */
   #nextEnd = Infinity
   /** What the offers are made of. */
@@ -34,15 +40,22 @@ export class Mounts {
   constructor(catalog: CatalogView, now: () => number = () => performance.now()) {
     this.#catalog = catalog
     this.#now = now
+    this.#settling = Promise.withResolvers()
     this.#take()
+    if (this.#settling !== undefined) setTimeout(() => this.#settle(), SETTLE_MS).unref()
     catalog.onChange(() => this.#take())
+  }
+
+  /** Resolves when what is offered is whole, or 5 s after the start; `undefined`: it is. */
+  get settling(): Promise<void> | undefined {
+    return this.#settling?.promise
   }
 
   /** All servers, what they offer under `server__name`. */
   all(): Mount {
     return this.#mount('', (entries) => {
       return new Offer(entries.map(toOffering), this.#join, {
-        whyAbsent: (name) => absentServer(name, viewServers(this.#catalog.entries.values()))?.why,
+        absent: (name) => this.#absent(name),
       })
     })
   }
@@ -50,10 +63,12 @@ export class Mounts {
   /** One server under its own names; `undefined` when there is none. */
   server(name: string): Mount | undefined {
     this.#refresh()
-    if (!this.#known.has(name)) return undefined
+    if (!this.#known.has(name) && !this.#mayCome(name)) return undefined
     return this.#mount(`server ${name}`, (entries) => {
       const own = entries.filter(({ server }) => server === name)
-      return new Offer(own.map(toOffering), (place) => place.name)
+      return new Offer(own.map(toOffering), (place) => place.name, {
+        absent: (tool) => this.#absent(`${name}__${tool}`),
+      })
     })
   }
 
@@ -62,7 +77,12 @@ export class Mounts {
     const bundle = ownValue(this.#bundles, name)
     if (bundle === undefined) return undefined
     return this.#mount(`bundle ${name}`, (entries) =>
-      bundleOffer(bundle, entries.map(toOffering), this.#join),
+      bundleOffer(bundle, entries.map(toOffering), this.#join, (tool) => {
+        const found = this.#absent(tool)
+        const { server } = found ?? {}
+        const isOther = bundle.servers !== undefined && server !== undefined
+        return isOther && ownValue(bundle.servers, server) === undefined ? undefined : found
+      }),
     )
   }
 
@@ -72,6 +92,16 @@ export class Mounts {
     this.#mounts.clear()
     this.#offers.clear()
     this.#changes.call()
+  }
+
+  #absent(name: string): AbsentServer | undefined {
+    return absentServer(name, this.#catalog.entries.values())
+  }
+
+  /** Whether a server that was not seen, or not for long, may be there later. */
+  #mayCome(name: string): boolean {
+    const absent = this.#absent(`${name}__`)
+    return absent !== undefined && (absent.server ?? name) === name
   }
 
   #mount(key: string, make: (entries: readonly ServerEntry[]) => Offer): Mount {
@@ -101,9 +131,15 @@ export class Mounts {
     if (this.#nextEnd < this.#now()) this.#take()
   }
 
+  #settle(): void {
+    this.#settling?.resolve()
+    this.#settling = undefined
+  }
+
   /** Supervisors tell figures all the time: only what servers list makes a difference. */
   #take(): void {
     const entries = Array.from(this.#catalog.entries.values())
+    if (this.#settling !== undefined && isWhole(entries)) this.#settle()
     for (const [server, { entry, until }] of this.#known) {
       if (until < this.#now() || !isConfigured(entries, server)) this.#known.delete(server)
       else if (until === Infinity) {
@@ -133,6 +169,15 @@ export class Mounts {
     this.#offers.clear()
     this.#changes.call()
   }
+}
+
+/** Whether every configured server has told that it is ready, or why it is not. */
+function isWhole(entries: readonly CatalogEntry[]): boolean {
+  return (
+    entries.some(({ kind }) => kind === 'supervisor') &&
+    untoldServers(entries).length === 0 &&
+    viewServers(entries).every(({ state }) => state !== 'starting')
+  )
 }
 
 /** A server as it lists itself. */

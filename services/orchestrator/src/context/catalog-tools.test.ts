@@ -86,6 +86,28 @@ test('a server whose supervisor has just died is waited for, one that stays away
   }
 })
 
+test('servers are waited for that are configured and not told of yet, as after a restart of everything', async () => {
+  const ready = server('files', 'ready', { read: undefined })
+  const catalog = view()
+  const tools = toolsOf(catalog)
+  const offered = tools.offered()
+  // As one supervisor after another is heard.
+  setImmediate(() => catalog.entries.set('0', { ...supervisor, configured: ['files'] }))
+  setTimeout(() => catalog.entries.set('1', ready), 100)
+  expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
+})
+
+test('a supervisor that does not come is not waited for in every turn', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const tools = toolsOf(view())
+    vi.setSystemTime(Date.now() + 10_000)
+    expect(await tools.offered()).toEqual([])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 test('a server that was removed from the configuration is not waited for', async () => {
   const catalog = view(supervisor, server('files', 'ready', { read: undefined }))
   const tools = toolsOf(catalog)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
-import { isConfigured, viewServers, withoutAlias } from '@mcp-host/contracts'
+import { isConfigured, untoldServers, viewServers, withoutAlias } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { offeredTools } from './tool-names.ts'
 
@@ -10,6 +10,8 @@ const STARTING_PATIENCE_MS = 5_000
 
 /** So soon after an outage of the broker servers may be missing that have only not been heard again. */
 const STEADY_MS = 4_000
+/** So long after the last supervisor has left, or after our own start, one is still expected. */
+const SUPERVISOR_AWAY_MS = 10_000
 /** How long another supervisor takes at most to begin with what one that died or left had. */
 const MOVING_MS = 2_000
 
@@ -29,7 +31,12 @@ export function catalogTools(
   let known = readyServers()
   let latest = known
   let lostAt = -Infinity
+  let supervisorSeenAt = Date.now()
+  const hasSupervisor = (): boolean => entries.values().some(({ kind }) => kind === 'supervisor')
+  let hadSupervisor = hasSupervisor()
   onChange(() => {
+    if (hadSupervisor && !hasSupervisor()) supervisorSeenAt = Date.now()
+    hadSupervisor = hasSupervisor()
     const now = readyServers()
     if (isLess(now, latest)) lostAt = Date.now()
     latest = now
@@ -38,6 +45,8 @@ export function catalogTools(
   const isKnown = (server: string): boolean => isConfigured(entries.values(), server)
   const isComing = (): boolean =>
     servers().some(({ state }) => state === 'starting') ||
+    untoldServers(entries.values()).length > 0 ||
+    (!hasSupervisor() && Date.now() - supervisorSeenAt < SUPERVISOR_AWAY_MS) ||
     (mayReturn() && isLess(readyServers(), new Set(Array.from(known).filter(isKnown))))
   return {
     async offered() {

@@ -1,7 +1,7 @@
 import { ownValue } from '@mcp-host/contracts'
 import { isAllowed } from 'mcp-host/routing'
 import { joinPlaces } from './join-places.ts'
-import type { Offering, Place } from './offer.ts'
+import type { Offering, OfferOptions, Place } from './offer.ts'
 import { Offer } from './offer.ts'
 
 /** What a bundle takes of a server. */
@@ -34,6 +34,7 @@ export function bundleOffer(
   bundle: Bundle,
   offerings: readonly Offering[],
   join: (place: Place) => string = joinPlaces(offerings.map(({ server }) => server)),
+  absent?: OfferOptions['absent'],
 ): Offer {
   const { names = 'always', servers, instructions, toolSearch = false } = bundle
   const chosen = offerings.flatMap((offering) => {
@@ -66,7 +67,8 @@ export function bundleOffer(
   return new Offer(chosen, nameOf, {
     instructions,
     toolSearch,
-    remake: (replace) => bundleOffer(bundle, offerings.map(replace), join),
+    ...(absent && { absent }),
+    remake: (replace) => bundleOffer(bundle, offerings.map(replace), join, absent),
   })
 }
 

@@ -16,7 +16,7 @@ import type { ServerInfo } from './own-answers.ts'
 import { ownAnswer } from './own-answers.ts'
 import type { OwnMounts } from './own-mounts.ts'
 import type { Passage } from './passage.ts'
-import { passageOf } from './passage.ts'
+import { mayBeOffered, passageOf } from './passage.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
 import { passOn, withLinks } from './pass-on.ts'
 import { checkParameters } from './parameter-headers.ts'
@@ -26,6 +26,7 @@ import { isObject, RpcCode, RpcFault } from './rpc.ts'
 import type { ClientSession, SignSession } from './session.ts'
 import { newSession, readSession } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
+import { untilOffered } from './until-offered.ts'
 import type { Passed, PassedRequest, Upstream } from './upstream.ts'
 import { MOVED } from './upstream.ts'
 
@@ -156,12 +157,28 @@ export class McpEndpoint {
     try {
       reply = this.#answer(request, exchange, mount, session)
     } catch (error) {
-      reply = Promise.resolve(failed(request.id, toFault(error)))
+      reply = mayBeOffered(error)
+        ? this.#answerLater(error, request, exchange, mount, session)
+        : Promise.resolve(failed(request.id, toFault(error)))
     }
     return reply.then((answer) => {
       if (answer.body instanceof Uint8Array) this.#report(request, answer, startedAt)
       return answer
     })
+  }
+
+  /** Waits for the server of a request. */
+  #answerLater(
+    reason: unknown,
+    request: RpcRequest,
+    exchange: McpExchange,
+    mount: Mount,
+    session: ClientSession | undefined,
+  ): Promise<McpReply> {
+    const attempt = (): Promise<McpReply> => this.#answer(request, exchange, mount, session)
+    const { signal } = exchange
+    const reply = untilOffered(mount, attempt, { failure: reason, isWorthIt: mayBeOffered, signal })
+    return reply.catch((error: unknown) => failed(request.id, toFault(error)))
   }
 
   #report({ method }: RpcRequest, { isError = false }: McpReply, startedAt: number): void {

@@ -42,13 +42,20 @@ export interface Place {
   readonly name: string
 }
 
+/** A server that is not ready. */
+export interface AbsentFrom {
+  readonly why: string
+  /** Whether it is worth waiting for. */
+  readonly isComing: boolean
+}
+
 export interface OfferOptions {
   /** Said before what the servers say of how they are meant to be used. */
   readonly instructions?: string | undefined
   /** Whether tools are searched for, and not listed. */
   readonly toolSearch?: boolean
-  /** Why the server that a name belongs to is not there now; `undefined` when nothing is known of it. */
-  readonly whyAbsent?: (name: string) => string | undefined
+  /** The server that a name belongs to, where it is not there now; `undefined` when nothing is known of it. */
+  readonly absent?: (name: string) => AbsentFrom | undefined
   /** Makes it once more, with what `replace` makes of each server. Default: under the same names. */
   readonly remake?: (replace: (offering: Offering) => Offering) => Offer
 }
@@ -75,7 +82,7 @@ export class Offer {
   /** Where tools are not listed. */
   readonly toolSearch: ToolSearch | undefined
   readonly #remake: NonNullable<OfferOptions['remake']>
-  readonly #whyAbsent: OfferOptions['whyAbsent']
+  readonly #absent: OfferOptions['absent']
 
   /** `nameOf`: what something of a server is called here. */
   constructor(
@@ -85,7 +92,7 @@ export class Offer {
   ) {
     const { instructions, toolSearch = false } = options
     this.offerings = offerings
-    this.#whyAbsent = options.whyAbsent
+    this.#absent = options.absent
     this.#remake =
       options.remake ?? ((replace) => new Offer(offerings.map(replace), nameOf, options))
     this.instructions = instructions
@@ -138,8 +145,8 @@ export class Offer {
     return this.#remake((offering) => others.get(offering.server) ?? offering)
   }
 
-  whyAbsent(name: string): string | undefined {
-    return this.#whyAbsent?.(name)
+  absent(name: string): AbsentFrom | undefined {
+    return this.#absent?.(name)
   }
 
   tool(name: string): Place | undefined {

@@ -110,10 +110,25 @@ export function noResource(uri: string, era: RpcRequest['era']): RpcFault {
 }
 
 function absent(kind: 'tool' | 'prompt', name: string, offer: Offer): RpcFault {
-  const why = offer.whyAbsent(name)
-  if (why === undefined) return unknown(`there is no ${kind} "${name}"`)
-  const data = { reason: 'unavailable', retryable: true }
-  return new RpcFault(RpcCode.unavailable, `there is no ${kind} "${name}" now: ${why}`, { data })
+  const found = offer.absent(name)
+  if (found === undefined) return unknown(`there is no ${kind} "${name}"`)
+  const message = `there is no ${kind} "${name}" now: ${found.why}`
+  return new AbsentServerFault(message, found.isComing)
+}
+
+/** What a request is about belongs to a server that is not there. */
+export class AbsentServerFault extends RpcFault {
+  /** Whether it is worth waiting for. */
+  readonly isComing: boolean
+
+  constructor(message: string, isComing: boolean) {
+    super(RpcCode.unavailable, message, { data: { reason: 'unavailable', retryable: true } })
+    this.isComing = isComing
+  }
+}
+
+export function mayBeOffered(failure: unknown): boolean {
+  return failure instanceof AbsentServerFault && failure.isComing
 }
 
 function unknown(message: string): RpcFault {

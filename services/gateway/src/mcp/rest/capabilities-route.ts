@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CatalogView } from '@mcp-host/bus'
-import { ServerEntry, viewServers } from '@mcp-host/contracts'
+import { ServerEntry, untoldServers, viewServers } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { ModelList } from '../../capabilities.ts'
 import type { Api } from '../../http/api.ts'
@@ -72,6 +72,7 @@ export function addCapabilitiesRoute(
       },
     },
     async ({ headers }, reply) => {
+      await mounts.settling
       const { default: answering } = models()
       const { offer } = mounts.all()
       const body: Capabilities = {
@@ -94,7 +95,11 @@ export function addCapabilitiesRoute(
 }
 
 function serversOf({ entries }: CatalogView): Capabilities['servers'] {
-  return viewServers(entries.values()).map(({ server, state: now, error, entry, tools }) => {
+  const none = { tools: 0, prompts: 0, resources: 0, resourceTemplates: 0 }
+  const untold = untoldServers(entries.values()).map((server) => {
+    return { server, state: 'starting' as const, ...none }
+  })
+  const told = viewServers(entries.values()).map(({ server, state: now, error, entry, tools }) => {
     const { prompts = [], resources = [], resourceTemplates = [] } = entry
     return {
       server,
@@ -107,6 +112,7 @@ function serversOf({ entries }: CatalogView): Capabilities['servers'] {
       resourceTemplates: resourceTemplates.length,
     }
   })
+  return [...told, ...untold].toSorted((one, other) => (one.server < other.server ? -1 : 1))
 }
 
 /** What is on a list is called here. */

@@ -1,4 +1,4 @@
-import type { ServerView } from '@mcp-host/contracts'
+import type { CatalogEntry } from '@mcp-host/contracts'
 import { absentServer } from '../absent-server.ts'
 import type { Offer, Offering } from '../core/offer.ts'
 import type { Passage } from '../core/passage.ts'
@@ -15,7 +15,7 @@ export interface RestRequest {
 export function findPassage(
   { method, params }: RestRequest,
   offer: Offer,
-  servers: () => readonly ServerView[],
+  entries: Iterable<CatalogEntry>,
 ): Passage {
   const list = `/mcp/${method.split('/')[0]}/list`
   const [field, wanted] = 'name' in params ? ['name', params.name] : ['uri', params.uri]
@@ -31,15 +31,29 @@ export function findPassage(
       resources.some(({ uri }) => uri === wanted)
     const isKnown = field === 'uri' && offer.offerings.some(isListed)
     if (isKnown) throw new RestFault(400, `uri: ${message}`, { field })
-    if (field === 'name') checkServer(wanted, servers())
+    if (field === 'name') checkServer(wanted, entries)
     throw new RestFault(404, `${field}: ${message}; POST ${list} tells what there is`, { field })
   }
 }
 
 /** What a server has is known only when it was ready. Throws `RestFault` where a name is of one that is not. */
-function checkServer(name: string, servers: readonly ServerView[]): void {
-  const absent = absentServer(name, servers)
+function checkServer(name: string, entries: Iterable<CatalogEntry>): void {
+  const absent = absentServer(name, entries)
   if (absent === undefined) return
-  const { server, why } = absent
-  throw new RestFault(503, why, { server })
+  const { server, why, isComing } = absent
+  throw new AbsentFault(why, server === undefined ? {} : { server }, isComing)
+}
+
+class AbsentFault extends RestFault {
+  readonly isComing: boolean
+
+  constructor(why: string, more: { readonly server?: string }, isComing: boolean) {
+    super(503, why, more)
+    this.isComing = isComing
+  }
+}
+
+/** Whether a request is worth waiting for its server. */
+export function mayBeOffered(failure: unknown): boolean {
+  return failure instanceof AbsentFault && failure.isComing
 }

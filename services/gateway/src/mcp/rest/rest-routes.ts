@@ -1,18 +1,20 @@
 import type { CatalogView } from '@mcp-host/bus'
-import { OPTIONS_META_KEY, viewServers } from '@mcp-host/contracts'
+import { OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { UnderWay } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import type { Api } from '../../http/api.ts'
 import { jsonAnswer } from '../../http/api.ts'
-import type { ListName } from '../core/offer.ts'
+import type { ListName, Offer } from '../core/offer.ts'
 import { passOn } from '../core/pass-on.ts'
+import type { Passage } from '../core/passage.ts'
 import type { Approvals } from '../core/approvals.ts'
 import { RpcFault } from '../core/rpc.ts'
+import { untilOffered } from '../core/until-offered.ts'
 import type { Upstream } from '../core/upstream.ts'
 import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import type { Mounts } from '../mounts.ts'
 import type { RestRequest } from './find-passage.ts'
-import { findPassage } from './find-passage.ts'
+import { findPassage, mayBeOffered } from './find-passage.ts'
 import type { RpcFailure } from './rest-fault.ts'
 import { failed, needsApproval, refused, RestFault, unanswered } from './rest-fault.ts'
 import {
@@ -121,6 +123,7 @@ function addLists(api: Api, { mounts }: RestRoutesDeps): void {
         },
       },
       async ({ body: { cursor } }, reply) => {
+        await mounts.settling
         const page = mounts.all().offer.page(list, cursor, 'legacy')
         if (page !== undefined) return sendJson(reply, `{${page}}`)
         const message = 'cursor: leads nowhere; begin without one'
@@ -153,11 +156,9 @@ async function pass(
   timeoutMs: number | undefined,
 ): Promise<FastifyReply> {
   const { method } = request
-  const { offer } = mounts.all()
   try {
     checkSize(request)
-    const views = (): ReturnType<typeof viewServers> => viewServers(catalog.entries.values())
-    const passage = findPassage(request, offer, views)
+    const { passage, offer } = await findServer(mounts, catalog, request)
     const { server } = passage.place
     if (method === 'tools/call' && approvals?.isNeeded(passage, offer) === true) {
       throw needsApproval(passage.place)
@@ -178,6 +179,25 @@ async function pass(
   } catch (error) {
     if (error instanceof RestFault) return error.reply(reply)
     throw error
+  }
+}
+
+/** Waits for a server that is just starting. Throws `RestFault`. */
+async function findServer(
+  mounts: Mounts,
+  { entries }: CatalogView,
+  request: RestRequest,
+): Promise<{ readonly passage: Passage; readonly offer: Offer }> {
+  await mounts.settling
+  const all = mounts.all()
+  const find = (): { passage: Passage; offer: Offer } => {
+    const { offer } = all
+    return { passage: findPassage(request, offer, entries.values()), offer }
+  }
+  try {
+    return find()
+  } catch (failure) {
+    return untilOffered(all, find, { failure, isWorthIt: mayBeOffered })
   }
 }
 
