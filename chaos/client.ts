@@ -7,6 +7,8 @@ import type { StreamCheck } from './check/stream-check.ts'
 const SILENCE_MS = 2_500
 const PING_MS = 800
 const RETRY_MS = 150
+/** The code with which a gateway that goes down closes. */
+const COME_BACK = 1012
 
 export interface ClientOptions {
   /** Of all gateways. */
@@ -35,6 +37,8 @@ export class Client implements AsyncDisposable {
   readonly accepted = new Set<string>()
   /** What a gateway answered that it must not. */
   readonly faults: string[] = []
+  /** How its connections ended, apart from those that were closed with "come back" or that it dropped itself. */
+  readonly breaks: string[] = []
   readonly check: StreamCheck
   /** Where the stream began, once there is a session. */
   start: { readonly sessionId: string; readonly after: string } | undefined
@@ -48,6 +52,8 @@ export class Client implements AsyncDisposable {
   #next: number
   #after: string | undefined
   #socket: WebSocket | undefined
+  /** The one that it dropped last. */
+  #dropped: WebSocket | undefined
 
   constructor({ urls, first, check, join }: ClientOptions) {
     this.#urls = urls
@@ -75,6 +81,7 @@ export class Client implements AsyncDisposable {
 
   /** Loses its connection, as on a bad network. */
   drop(): void {
+    this.#dropped = this.#socket
     this.#socket?.terminate()
   }
 
@@ -113,11 +120,16 @@ export class Client implements AsyncDisposable {
     socket.on('close', (code, reason) => {
       // What it asked for is said to be faulty.
       if (code === 1008) this.faults.push(`after=${this.#after}: ${reason.toString()}`)
+      const isWanted = code === COME_BACK || socket === this.#dropped
+      if (!isWanted) this.breaks.push(`${code} ${error}${reason.toString()}`)
       closed.resolve()
     })
+    let error = ''
     // It is followed by a close.
-    socket.on('error', () => undefined)
-    if (this.#closed.signal.aborted) socket.terminate()
+    socket.on('error', ({ message }) => {
+      error = message
+    })
+    if (this.#closed.signal.aborted) this.drop()
     await closed.promise
     clearInterval(heart)
   }

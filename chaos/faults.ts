@@ -8,10 +8,16 @@ import { between, seededRandom, shuffleBag } from './random.ts'
 export type Target = ServiceName | 'nats'
 export const TARGETS: readonly Target[] = [...SERVICES, 'nats']
 
+/** The kind of a run of its own: with one instance of each service the others make an outage. */
+export const ROLLING = 'term-one-instance'
+
 /** What a process suffers: SIGKILL; SIGTERM; SIGSTOP with a later SIGCONT. */
 const PROCESS_FAULTS = ['kill', 'term', 'stop'] as const
-/** `disk-full`: nats-server can store nothing, and is restarted once it can. */
-type ProcessFaultKind = (typeof PROCESS_FAULTS)[number] | 'disk-full'
+/**
+ * `disk-full`: nats-server can store nothing, and is restarted once it can. `ROLLING`: SIGTERM of the only instance,
+ * whose successor starts first.
+ */
+type ProcessFaultKind = (typeof PROCESS_FAULTS)[number] | 'disk-full' | typeof ROLLING
 
 /** `hostile-server`: an MCP server that misbehaves is added beside the others, called, and removed. */
 export type FaultKind = ProcessFaultKind | 'hostile-server'

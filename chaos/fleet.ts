@@ -17,7 +17,8 @@ import type { Target } from './faults.ts'
 import { SERVERS } from './planned-turn.ts'
 import { Replica } from './replica.ts'
 
-const SERVICE_REPLICAS = 2
+/** As long as `npm start` waits for a successor. */
+const SUCCESSOR_LIMIT_MS = '30000'
 const HOSTILE = 'hostile'
 /** More than a run stores, and filled at once. */
 const DISK_MEGABYTES = 256
@@ -32,11 +33,13 @@ export interface FleetOptions {
   readonly folder: string
   /** How many nats-servers keep the data together: 1 or 3. */
   readonly natsServers: number
+  /** How many processes of each service there are. With one its successor starts before it stops. */
+  readonly instances: 1 | 2
   /** The data of each nats-server is on a disk that can be filled. */
   readonly hasSmallDisks?: boolean
 }
 
-/** The whole host with two processes of each service, each of which may be struck and comes back in place. */
+/** The whole host with one or two processes of each service, each of which may be struck and comes back in place. */
 export interface Fleet extends AsyncDisposable {
   /** Of all gateways. */
   readonly urls: readonly string[]
@@ -53,6 +56,7 @@ export interface Fleet extends AsyncDisposable {
 export async function startFleet({
   folder,
   natsServers,
+  instances,
   hasSmallDisks = false,
 }: FleetOptions): Promise<Fleet> {
   await using stack = new AsyncDisposableStack()
@@ -80,7 +84,7 @@ export async function startFleet({
     ? await Promise.all(natsFolders.map(async () => disksOpen.use(await smallDisk(DISK_MEGABYTES))))
     : []
   const { natsUrl, nodes } = await startNats(guardian, natsFolders, disks)
-  const gatewayPorts = await Promise.all(Array.from({ length: SERVICE_REPLICAS }, freePort))
+  const gatewayPorts = await Promise.all(Array.from({ length: instances }, freePort))
   const urls = gatewayPorts.map((port) => `http://127.0.0.1:${port}`)
   const services = await Promise.all(
     SERVICES.map(async (name) => {
@@ -99,6 +103,7 @@ export async function startFleet({
               PORT: String(port),
               DEMO_SCRIPTED: 'true',
               LLM_PROVIDER: 'demo',
+              ...(instances === 1 ? { SUCCESSOR_LIMIT_MS } : {}),
             },
           })
           return started

@@ -34,6 +34,16 @@ test('what is struck, how, for how long and with which seed can be chosen', () =
   })
 })
 
+test('a rolling restart is a run of its own, which leaves the only nats-server alone', () => {
+  expect(options('--signal', 'term-one-instance')).toMatchObject({
+    kinds: ['term-one-instance'],
+    targets: ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'],
+  })
+  expect(options('--signal', 'term-one-instance,kill')).toEqual([
+    expect.stringMatching(/^--signal must be .* not "term-one-instance"$/),
+  ])
+})
+
 test('all that is wrong is said at once', () => {
   expect(
     options('--turns', '0', '--kill', 'gateway,router', '--signal', '', '--seconds', 'x'),

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { between } from './random.ts'
-import { ALL_FAULT_KINDS, FAULT_KINDS, TARGETS } from './faults.ts'
+import { ALL_FAULT_KINDS, FAULT_KINDS, ROLLING, TARGETS } from './faults.ts'
+import type { FaultKind } from './faults.ts'
 import type { ChaosOptions } from './run-chaos.ts'
 
 const MOST_SESSIONS = 500
@@ -16,7 +17,8 @@ servers, while sessions chat with tools; checks every client's whole stream agai
   --kill LIST     what is struck: all, or some of ${TARGETS.join(', ')}, by commas (all)
   --signal LIST   how: all, or some of kill (-9), term, stop (SIGSTOP for 8 s), hostile-server (an MCP
                   server that misbehaves stands beside the others, whatever --kill says), by commas (these); or
-                  disk-full (nats-server can store nothing for 6 s; takes root)
+                  disk-full (nats-server can store nothing for 6 s; takes root); or term-one-instance alone:
+                  SIGTERM of one service after another, with one instance of each whose successor starts first
   --sessions N    how many sessions chat (20)
   --seed N        the faults and messages of an earlier run; by chance when it is not given
   --cluster       three nats-servers that keep the data together, instead of one
@@ -79,18 +81,22 @@ export function parseOptions(
     return all.filter((each) => chosen.includes(each))
   }
 
+  const isRolling = values['signal'] === ROLLING
   const isTimed = values['seconds'] !== undefined
   if (isTimed && (values['turns'] !== undefined || values['faults'] !== undefined)) {
     problems.push('--seconds excludes --turns and --faults: give one or the other')
   }
+  const chosenKinds = (): readonly FaultKind[] =>
+    values['signal'] === undefined ? FAULT_KINDS : some('signal', ALL_FAULT_KINDS)
   const options = {
     turns: whole('turns', 500, 1),
     faults: whole('faults', 100, 0),
     seconds: whole('seconds', undefined, 1, 86_400),
     sessions: whole('sessions', 20, 1, MOST_SESSIONS),
     seed: whole('seed', between(random, 0, 999_999), 0),
-    targets: some('kill', TARGETS),
-    kinds: values['signal'] === undefined ? FAULT_KINDS : some('signal', ALL_FAULT_KINDS),
+    // With its only nats-server the host is away.
+    targets: some('kill', TARGETS).filter((target) => !isRolling || target !== 'nats'),
+    kinds: isRolling ? ([ROLLING] as const) : chosenKinds(),
     natsServers: values['cluster'] === true ? 3 : 1,
     isKept: values['keep'] === true,
   }

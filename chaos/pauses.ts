@@ -1,6 +1,7 @@
 import { quantile } from '../bench/quantile.ts'
 import type { Received } from './client.ts'
 import type { Fault } from './faults.ts'
+import { ROLLING } from './faults.ts'
 
 /** A fault that was done, and what ran at that moment. */
 export interface Struck {
@@ -82,6 +83,7 @@ export function summarizePauses(
 /** The longest silence that a client is promised. */
 function goalMs({ kind, target, downMs }: Fault, natsServers: number): number {
   if (kind === 'disk-full') return downMs + 10_000
+  if (kind === ROLLING) return 3_000
   if (target === 'nats') return natsServers > 1 ? 10_000 : downMs + 6_000
   if (kind === 'stop') return 8_000
   const goals = {

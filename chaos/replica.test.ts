@@ -50,6 +50,17 @@ test.each(['kill', 'term'] as const)('after %s another one takes its place', asy
   expect(replica.violations).toEqual([])
 })
 
+test('the successor of the only one starts before it stops', async () => {
+  const { replica, signals, started } = await start({ obeys: false })
+  const suffered = replica.suffer({ kind: 'term-one-instance', downMs: 500 })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(started).toHaveLength(2)
+  expect(signals).toEqual(['SIGTERM', 'SIGINT'])
+  started[0]?.end({ code: 0, signal: null })
+  await suffered
+  expect(replica.violations).toEqual([])
+})
+
 test('a frozen one goes on after its time', async () => {
   const { replica, signals, started } = await start()
   const suffered = replica.suffer({ kind: 'stop', downMs: 8_000 })

@@ -2,6 +2,7 @@ import type { SmallDisk } from '@mcp-host/testkit'
 import type { GuardedProcess } from 'mcp-host/process'
 import type { Violation } from './check/violation.ts'
 import type { ProcessFault } from './faults.ts'
+import { ROLLING } from './faults.ts'
 
 /** How long a process may take to end by SIGTERM: a service drains for up to 25 s and is gone after 30. */
 const TERM_LIMIT_MS = 32_000
@@ -63,14 +64,24 @@ export class Replica {
       return this.suffer({ kind: 'term', downMs: RESTART_PAUSE_MS })
     }
     this.#mayEnd = true
-    victim.signal(kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
-    if (await isLate(victim.gone)) {
-      this.#report('does not stop', `SIGTERM did not end it within ${TERM_LIMIT_MS} ms`)
-      victim.signal('SIGKILL')
-      await victim.gone
+    if (kind === ROLLING) {
+      victim.signal('SIGTERM')
+      await this.#revive()
+      // As the starter tells a process that its successor is ready.
+      victim.signal('SIGINT')
+      return this.#end(victim)
     }
+    victim.signal(kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
+    await this.#end(victim)
     await pause(downMs)
     await this.#revive()
+  }
+
+  async #end(victim: GuardedProcess): Promise<void> {
+    if (!(await isLate(victim.gone))) return
+    this.#report('does not stop', `SIGTERM did not end it within ${TERM_LIMIT_MS} ms`)
+    victim.signal('SIGKILL')
+    await victim.gone
   }
 
   /** From here on it may end and stays so. */
@@ -93,7 +104,7 @@ export class Replica {
   #watch(): void {
     const watched = this.#process
     void watched.exited.then(({ code, signal }) => {
-      if (this.#mayEnd) return
+      if (this.#mayEnd || watched !== this.#process) return
       this.#report('ended by itself', signal ?? `exit code ${code}`)
       this.#mayEnd = true
       this.#reviving = watched.gone.then(() => this.#revive())

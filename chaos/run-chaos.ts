@@ -12,10 +12,11 @@ import { logStories } from './check/log-stories.ts'
 import type { Violation } from './check/violation.ts'
 import { Deletions } from './deletions.ts'
 import type { Fault, FaultKind, Target } from './faults.ts'
-import { planFaults, TARGETS } from './faults.ts'
+import { planFaults, ROLLING, TARGETS } from './faults.ts'
 import type { Fleet } from './fleet.ts'
 import { startFleet } from './fleet.ts'
 import type { Struck } from './pauses.ts'
+import { summarizePauses } from './pauses.ts'
 import type { Report } from './report.ts'
 import { makeReport } from './report.ts'
 import { ChaosSession } from './session.ts'
@@ -51,7 +52,10 @@ export interface ChaosOptions {
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { say, seed } = options
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-chaos-'))
-  say(`seed ${seed}; ${options.natsServers} nats-server and two of each service; logs in ${folder}`)
+  const count = isRolling(options) ? 'one' : 'two'
+  say(
+    `seed ${seed}; ${options.natsServers} nats-server and ${count} of each service; logs in ${folder}`,
+  )
   const report = await runIn(folder, options)
   if (report.violations === 0 && !options.isKept) {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -64,8 +68,9 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
 async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const { seed, natsServers } = options
   const startedAt = performance.now()
+  const instances = isRolling(options) ? 1 : 2
   const hasSmallDisks = options.kinds.includes('disk-full')
-  await using fleet = await startFleet({ folder, natsServers, hasSmallDisks })
+  await using fleet = await startFleet({ folder, natsServers, instances, hasSmallDisks })
   const stopChat = new AbortController()
   await using stack = new AsyncDisposableStack()
   const sessions = Array.from({ length: options.sessions }, (_, number) =>
@@ -96,10 +101,35 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   await using bus = await connect(fleet)
   const logs = await readLogs(bus, sessions)
   violations.push(...(await check(fleet, sessions, logs)), ...(await deletions.check(bus)))
+  if (isRolling(options)) violations.push(...checkRestarts(sessions, struck, natsServers))
   await writeEvidence(folder, logs, violations)
   const durationMs = performance.now() - startedAt
   const deleted = deletions.sessions.length
   return makeReport({ options, sessions, deleted, struck, violations, logs, durationMs })
+}
+
+function isRolling({ kinds }: ChaosOptions): boolean {
+  return kinds.includes(ROLLING)
+}
+
+/** What clients must not notice of a rolling restart. */
+function checkRestarts(
+  sessions: readonly ChaosSession[],
+  struck: readonly Struck[],
+  natsServers: number,
+): Violation[] {
+  const streams = sessions.map(({ client }) => client.received)
+  const late = Object.entries(summarizePauses(struck, streams, natsServers))
+    .filter(([, { max, goal }]) => max > goal)
+    .map(([where, { max, goal }]) => {
+      return { rule: 'paused', where, detail: `for ${max} ms, at most ${goal} are allowed` }
+    })
+  const broken = sessions.flatMap(({ name, clients }) =>
+    clients.flatMap(({ breaks }) =>
+      breaks.map((detail) => ({ rule: 'connection lost', where: name, detail })),
+    ),
+  )
+  return [...late, ...broken]
 }
 
 /** One fault after another until there were enough. */

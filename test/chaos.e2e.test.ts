@@ -26,3 +26,23 @@ test('while processes are killed, stopped and frozen no session loses, doubles o
     stop: expect.toSatisfy((count: number) => count > 0),
   })
 }, 400_000)
+
+test('while one instance of each service is restarted after another no client sees more than a reconnect', async () => {
+  const lines: string[] = []
+  const report = await runChaos({
+    seed: 1,
+    sessions: 12,
+    targets: ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'],
+    kinds: ['term-one-instance'],
+    natsServers: 1,
+    turns: 0,
+    faults: 0,
+    seconds: 20,
+    isKept: false,
+    say: (line) => lines.push(line),
+  })
+  expect(report.firstViolations, lines.join('\n')).toEqual([])
+  expect(report.turns).toBeGreaterThan(12)
+  expect(Object.keys(report.outcomes)).toEqual(['completed'])
+  expect(report.landed['total']).toBeGreaterThan(3)
+}, 200_000)
