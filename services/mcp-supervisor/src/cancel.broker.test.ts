@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Bus } from '@mcp-host/bus'
 import type { ServerName, SessionId, ToolCallId, ToolFact } from '@mcp-host/contracts'
-import { BusError, callControl, newEnvelope, newSessionId, runTool } from '@mcp-host/contracts'
+import {
+  BusError,
+  callControl,
+  newEnvelope,
+  newSessionId,
+  runTool,
+  toolOutcome,
+} from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import { createLogger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
@@ -33,6 +40,8 @@ let folder: string
 let metrics: Registry
 let supervisor: Service
 let isReady: () => boolean
+/** Of the process of the server. */
+let pidOf: () => number | undefined
 beforeEach(async () => {
   stack = new AsyncDisposableStack()
   folder = stack.use(await testFolder()).path
@@ -69,8 +78,13 @@ async function start(entry: object): Promise<void> {
   const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times }
   supervisor = stack.use(await createSupervisor(deps, settings, {}))
   const { entries } = await orchestrator.catalog.watch()
+  const published = () => entries.get(`server.${server}.${bus.id}`)
+  pidOf = () => {
+    const found = published()
+    return found?.kind === 'server' ? found.pid : undefined
+  }
   isReady = () => {
-    const found = entries.get(`server.${server}.${bus.id}`)
+    const found = published()
     return found?.kind === 'server' && found.state === 'ready' && found.restarts === 0
   }
   await eventually(isReady)
@@ -158,6 +172,16 @@ describe('a cancelled call', () => {
     await heard('cancelled')
     await heard('told {"action":"cancel"}')
   })
+})
+
+test('a call whose server is killed in mid-call ends as unknown', async () => {
+  await start(fixture('stdio'))
+  const [call] = calls()
+  await run(call)
+  await heard('called hold')
+  process.kill(pidOf() ?? 0, 'SIGKILL')
+  const end = await ended(call)
+  expect(end.type === 'tool-finished' && toolOutcome(end)).toBe('unknown')
 })
 
 test('a supervisor that drains takes no more calls, finishes what runs, then frees its server', async () => {
