@@ -319,6 +319,8 @@ describe('a gateway that goes down', () => {
   })
 
   test('ends the connection of a stream with it', async () => {
+    // Else an idle connection would end by itself.
+    server.keepAliveTimeout = 0
     const go = Promise.withResolvers<Passed>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/progress', '{"progress":1}')
