@@ -43,6 +43,8 @@ test('while one instance of each service is restarted after another no client se
   })
   expect(report.firstViolations, lines.join('\n')).toEqual([])
   expect(report.turns).toBeGreaterThan(12)
-  expect(Object.keys(report.outcomes)).toEqual(['completed'])
+  // Turns are cancelled by their users only; else that is a violation.
+  expect(Object.keys(report.outcomes)).toEqual(expect.arrayContaining(['completed']))
+  expect(report.outcomes).not.toHaveProperty('failed')
   expect(report.landed['total']).toBeGreaterThan(3)
 }, 200_000)
