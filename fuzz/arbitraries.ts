@@ -65,6 +65,8 @@ export const anyJson: Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) =
     anyNumber,
     fc.boolean(),
     fc.constant(null),
+    // What looks like a text or a list until its length is compared.
+    fc.constantFrom({ length: {} }, { length: { toString: '' } }, { length: -1 }),
     fc.array(tie('value'), { maxLength: 4 }),
     fc
       .array(fc.tuple(anyText, tie('value')), { maxLength: 4 })

@@ -1,6 +1,6 @@
 import type { MsgHdrs } from '@nats-io/transport-node'
 import { headers } from '@nats-io/transport-node'
-import { BusError, Envelope, ErrorInfo } from '@mcp-host/contracts'
+import { BusError, Envelope, ErrorInfo, parseInput } from '@mcp-host/contracts'
 import type { z } from 'zod'
 
 const text = new TextDecoder()
@@ -8,11 +8,12 @@ const bytes = new TextEncoder()
 
 /** The validated value as JSON. Throws `invalid` when the sender built a wrong message. */
 export function encode<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Array {
-  return withinStack(what, () => {
-    const parsed = schema.safeParse(value)
-    if (!parsed.success) throw BusError.fromZod(parsed.error, what)
-    return bytes.encode(JSON.stringify(parsed.data))
-  })
+  const parsed = parseInput(schema, value, what)
+  try {
+    return bytes.encode(JSON.stringify(parsed))
+  } catch (error) {
+    throw new BusError('invalid', `${what}: nested too deeply`, { cause: error })
+  }
 }
 
 /** The validated message. Throws `invalid` when it is not JSON or not of the schema. */
@@ -23,21 +24,7 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
   } catch (error) {
     throw new BusError('invalid', `${what}: not JSON`, { cause: error })
   }
-  return withinStack(what, () => {
-    const parsed = schema.safeParse(value)
-    if (!parsed.success) throw BusError.fromZod(parsed.error, what)
-    return parsed.data
-  })
-}
-
-/** JSON is parsed at any depth, but checked and written by functions that call themselves. */
-function withinStack<T>(what: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw new BusError('invalid', `${what}: nested too deeply`, { cause: error })
-  }
+  return parseInput(schema, value, what)
 }
 
 const HEADERS = {

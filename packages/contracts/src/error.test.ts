@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { BusError, ErrorCode, ErrorInfo } from './error.ts'
+import { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 
 test.each(ErrorCode.options)('%s tells whether trying again can help', (code) => {
   const retryable = ['conflict', 'exhausted', 'deadline', 'unavailable'].includes(code)
@@ -47,4 +47,12 @@ describe('a value that zod refuses', () => {
   test('names only itself when it is wrong as a whole', () => {
     expect(refuse(5).message).toMatch(/^frame: Invalid input/)
   })
+})
+
+test.each([
+  ['has a length that cannot be compared', { length: { toString: '' } }],
+  ['is a number', 5],
+])('a value that %s is refused as not valid where a text is asked for', (_, value) => {
+  const refusal = expect.objectContaining({ name: 'BusError', code: 'invalid' })
+  expect(() => parseInput(z.string().max(3), value, 'body')).toThrow(refusal)
 })

@@ -91,3 +91,17 @@ export class BusError extends Error {
     return new BusError('invalid', message, field === '' ? {} : { field })
   }
 }
+
+/** The value as the schema reads it. Throws `invalid`, naming the field, whatever the value is. */
+export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  let parsed: z.ZodSafeParseResult<T>
+  try {
+    parsed = schema.safeParse(value)
+  } catch (error) {
+    // Zod compares the `length` of a value that is no text, and calls itself for each level of JSON.
+    const reason = error instanceof RangeError ? 'nested too deeply' : 'not valid'
+    throw new BusError('invalid', `${what}: ${reason}`, { cause: error })
+  }
+  if (!parsed.success) throw BusError.fromZod(parsed.error, what)
+  return parsed.data
+}

@@ -1,7 +1,7 @@
 export { CONTRACTS } from './catalog.ts'
 export type { CallContract, Contract, EventContract, PassageContract } from './contract.ts'
 export { childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
-export { BusError, ErrorCode, ErrorInfo } from './error.ts'
+export { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 export {
   GenerationId,
   generationFence,

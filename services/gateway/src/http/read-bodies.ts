@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, parseInput } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isTooDeep, TOO_DEEP } from 'mcp-host/json-limits'
 import type { z } from 'zod'
@@ -23,10 +23,11 @@ export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
   )
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
     // Fastify says null for a body that is not there.
-    const parsed = schema.safeParse(data ?? undefined)
-    return parsed.success
-      ? { value: parsed.data }
-      : { error: BusError.fromZod(parsed.error, httpPart) }
+    try {
+      return { value: parseInput(schema, data ?? undefined, httpPart) }
+    } catch (error) {
+      return { error: BusError.from(error) }
+    }
   })
   // What is answered was checked where it came from.
   app.setSerializerCompiler(() => JSON.stringify)

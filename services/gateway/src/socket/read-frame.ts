@@ -1,4 +1,4 @@
-import { BusError, Up } from '@mcp-host/contracts'
+import { BusError, parseInput, Up } from '@mcp-host/contracts'
 import { isTooDeep, TOO_DEEP } from 'mcp-host/json-limits'
 import type { RawData } from 'ws'
 
@@ -24,7 +24,5 @@ export function readFrame(data: RawData, isBinary: boolean): Up {
     )
   }
   if (isTooDeep(value)) throw new BusError('invalid', `frame is ${TOO_DEEP}`)
-  const parsed = Up.safeParse(value)
-  if (!parsed.success) throw BusError.fromZod(parsed.error, 'frame')
-  return parsed.data
+  return parseInput(Up, value, 'frame')
 }
