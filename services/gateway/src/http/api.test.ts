@@ -12,7 +12,7 @@ import type { OwnMounts } from '../mcp/core/own-mounts.ts'
 import { Mounts } from '../mcp/mounts.ts'
 import { buildApp } from './app.ts'
 
-const SESSION = 'sessionsessionsession' as SessionId
+const SESSION = 'sessionsessionse'.repeat(2) as SessionId
 const at = (rest = ''): string => `/api/chat/session/${SESSION}${rest}`
 
 const record = {
@@ -757,6 +757,15 @@ describe('a file', () => {
     expect(json()).toMatchObject({
       error: { message: 'body: has more than 20971520 bytes; send less' },
     })
+  })
+
+  test('of a session that nobody has begun is refused', async () => {
+    const url = '/api/chat/session/never-begun-session/file'
+    const headers = { host: 'localhost', 'content-type': 'image/png' }
+    const upload = () => app.inject({ method: 'POST', url, headers, payload: 'x' })
+    expect((await upload()).json()).toMatchObject({ error: { code: 'not-found', field: 'id' } })
+    bus.store(SESSION, { kind: 'input', fact: { id: 'm1', text: 'hi' } })
+    expect((await upload()).statusCode).toBe(201)
   })
 
   test('of a deleted session is refused', async () => {

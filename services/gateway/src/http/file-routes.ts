@@ -1,7 +1,10 @@
+import type { SessionId } from '@mcp-host/contracts'
 import { BusError, cleanType } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api, ApiDeps } from './api.ts'
 import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
+import type { SignSession } from '../mcp/core/signed-id.ts'
+import { isSigned } from '../mcp/core/signed-id.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { UploadedFile } from './multipart-file.ts'
 import { isMultipart, readMultipartFile } from './multipart-file.ts'
@@ -23,11 +26,24 @@ const Stored = z
 
 export interface FileRouteDeps extends Pick<ApiDeps, 'bus'> {
   readonly bodies: BodyReader
+  readonly signSession: SignSession
 }
 
 /** Files that come with messages. */
-export function addFileRoutes(api: Api, { bus, bodies }: FileRouteDeps): void {
+export function addFileRoutes(api: Api, { bus, bodies, signSession }: FileRouteDeps): void {
   const tags = ['chat']
+  /** Refuses files of a session that nobody has begun: it was not issued here, and has no message. */
+  async function checkBegun(session: SessionId): Promise<void> {
+    await checkNotDeleted(bus, session)
+    const isBegun =
+      isSigned(session, signSession) ||
+      (await bus.directory.get(session)) !== undefined ||
+      (await bus.sessions.lastSequence(session)) > 0
+    if (isBegun) return
+    const message = 'there is no such session; begin one with POST /api/chat/session'
+    throw new BusError('not-found', message, { field: 'id' })
+  }
+
   // The file itself, whatever it says it is; it is read when the rest of the request is right.
   api.removeAllContentTypeParsers()
   api.addContentTypeParser('*', async () => undefined)
@@ -51,7 +67,7 @@ export function addFileRoutes(api: Api, { bus, bodies }: FileRouteDeps): void {
       },
     },
     async ({ params, query: { name }, raw, headers }, reply) => {
-      await checkNotDeleted(bus, params.id)
+      await checkBegun(params.id)
       using body = await bodies.read(raw, MAX_FILE_BYTES)
       const file = await readFile(body.bytes, headers['content-type'])
       if (file.bytes.length === 0) {

@@ -6,7 +6,6 @@ import {
   MessageUp,
   ModelReference,
   newEnvelope,
-  newSessionId,
   sessionHistory,
   SessionId,
   SessionSettings,
@@ -17,6 +16,8 @@ import { z } from 'zod'
 import { describeFields } from '../projection/describe-fields.ts'
 import { eraseSession } from '../session/erase-session.ts'
 import type { LiveConnections } from '../session/live-connections.ts'
+import type { SignSession } from '../mcp/core/signed-id.ts'
+import { signedId } from '../mcp/core/signed-id.ts'
 import { Connection, Message, Session, Tools } from './answers.ts'
 import type { Api, ApiDeps } from './api.ts'
 import { CALL_TIMEOUT_MS, checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
@@ -66,10 +67,14 @@ export interface SessionRouteDeps extends Pick<ApiDeps, 'bus'> {
   /** All tools of the host, as they are now. */
   readonly tools: () => z.infer<typeof Tools>
   readonly connections: Pick<LiveConnections, 'of'>
+  readonly signSession: SignSession
 }
 
 /** Sessions and what was said in them. */
-export function addSessionRoutes(api: Api, { bus, tools, connections }: SessionRouteDeps): void {
+export function addSessionRoutes(
+  api: Api,
+  { bus, tools, connections, signSession }: SessionRouteDeps,
+): void {
   const tags = ['sessions']
 
   /** Asks an orchestrator. */
@@ -119,7 +124,7 @@ export function addSessionRoutes(api: Api, { bus, tools, connections }: SessionR
       },
     },
     async ({ body }, reply) => {
-      const session = newSessionId()
+      const session = signedId(signSession) as SessionId
       const isKnown = Object.values(body).some((value) => value !== undefined)
       const record = isKnown
         ? { session: await ask(updateSession, { session, ...body, create: true }) }

@@ -5,6 +5,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { endOf, SESSION, Story } from '../projection/__fixtures__/story.ts'
 import { openSession } from './open-session.ts'
 
+const signSession = (random: string): string => random
+
 let story: Story
 let isListening: boolean
 let hasAskedDirectory: boolean
@@ -40,30 +42,39 @@ beforeEach(() => {
 })
 
 test('a new session asks nobody', async () => {
-  expect(await openSession({} as unknown as Bus, {})).toMatchObject({ isReconnect: false })
+  expect(await openSession({ bus: {} as unknown as Bus, signSession }, {})).toMatchObject({
+    isReconnect: false,
+  })
 })
 
 test('who comes back to a place in the log needs no look into the directory', async () => {
   const input = story.input('hello')
   story.claim(input)
-  const back = await openSession(bus, { sessionId: SESSION, after: `${input.seq}.1.-.0` })
+  const back = await openSession(
+    { bus, signSession },
+    { sessionId: SESSION, after: `${input.seq}.1.-.0` },
+  )
   expect(back).toMatchObject({
     cursor: { seq: input.seq, part: 1 },
     queueAfter: input.seq - 1,
     isReconnect: true,
   })
   const { seq } = story.input('and')
-  const further = await openSession(bus, { sessionId: SESSION, after: `${seq}.1.-.0` })
+  const further = await openSession(
+    { bus, signSession },
+    { sessionId: SESSION, after: `${seq}.1.-.0` },
+  )
   expect(further).toMatchObject({ cursor: { seq, part: 1 } })
   expect(hasAskedDirectory).toBe(false)
-  const joined = await openSession(bus, { sessionId: SESSION })
+  const joined = await openSession({ bus, signSession }, { sessionId: SESSION })
   expect(joined).toMatchObject({ cursor: cursorAfter(input.seq - 1), isReconnect: false })
   expect(hasAskedDirectory).toBe(true)
 })
 
 test('a place in what was lost with damaged data is refused, and those around it are not', async () => {
   const { seq } = story.input('hello')
-  const at = (place: number) => openSession(bus, { sessionId: SESSION, after: `${place}.1.-.0` })
+  const at = (place: number) =>
+    openSession({ bus, signSession }, { sessionId: SESSION, after: `${place}.1.-.0` })
   lost = [{ after: seq - 1, through: seq, at: 0 }]
   await expect(at(seq)).rejects.toMatchObject({
     code: 'invalid',
@@ -76,11 +87,16 @@ test('a place in what was lost with damaged data is refused, and those around it
 
 test('a session is listened to until its client is done with it, or got none', async () => {
   const input = story.input('hello')
-  const opened = await openSession(bus, { sessionId: SESSION, after: `${input.seq}.1.-.0` })
+  const opened = await openSession(
+    { bus, signSession },
+    { sessionId: SESSION, after: `${input.seq}.1.-.0` },
+  )
   expect(isListening).toBe(true)
   opened.listening?.[Symbol.dispose]()
   expect(isListening).toBe(false)
-  await expect(openSession(bus, { sessionId: SESSION, after: '99.1.-.0' })).rejects.toThrow()
+  await expect(
+    openSession({ bus, signSession }, { sessionId: SESSION, after: '99.1.-.0' }),
+  ).rejects.toThrow()
   expect(isListening).toBe(false)
 })
 
@@ -88,20 +104,20 @@ test('what waits is looked for from the newest message on, also when its turn is
   const input = story.input('hello')
   story.claim(input)
   const done = story.done()
-  const joined = await openSession(bus, { sessionId: SESSION })
+  const joined = await openSession({ bus, signSession }, { sessionId: SESSION })
   expect(joined).toMatchObject({ cursor: cursorAfter(done.seq), queueAfter: input.seq - 1 })
 })
 
 test('a place that is not in the session is refused', async () => {
   story.input('hello')
-  const back = openSession(bus, { sessionId: SESSION, after: '99.1.-.0' })
+  const back = openSession({ bus, signSession }, { sessionId: SESSION, after: '99.1.-.0' })
   await expect(back).rejects.toMatchObject({ code: 'invalid', field: 'after' })
 })
 
 test('a session that was deleted is refused, wherever its client was', async () => {
   record = { state: 'deleted' }
   for (const query of [{}, { after: '99.1.-.0' }]) {
-    const opened = openSession(bus, { sessionId: SESSION, ...query })
+    const opened = openSession({ bus, signSession }, { sessionId: SESSION, ...query })
     await expect(opened).rejects.toMatchObject({ code: 'not-found', field: 'sessionId' })
   }
 })

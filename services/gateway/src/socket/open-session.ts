@@ -1,8 +1,10 @@
 import type { Bus } from '@mcp-host/bus'
 import { wasLost } from '@mcp-host/bus'
 import type { Cursor } from '@mcp-host/contracts'
-import { BusError, cursorAfter, newSessionId, parseCursor, SessionId } from '@mcp-host/contracts'
+import { BusError, cursorAfter, parseCursor, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
+import type { SignSession } from '../mcp/core/signed-id.ts'
+import { signedId } from '../mcp/core/signed-id.ts'
 import { deletedSession } from '../session/deleted-session.ts'
 import { newestTurn } from '../session/follow-session.ts'
 
@@ -28,7 +30,10 @@ export interface OpenedSession {
 }
 
 /** Opens the session a client asks for. Throws `invalid` for a bad query, `not-found` when it was deleted. */
-export async function openSession(bus: Bus, query: unknown): Promise<OpenedSession> {
+export async function openSession(
+  { bus, signSession }: { readonly bus: Bus; readonly signSession: SignSession },
+  query: unknown,
+): Promise<OpenedSession> {
   const parsed = Query.safeParse(query)
   if (!parsed.success) throw BusError.fromZod(parsed.error, 'query')
   const { sessionId, after } = parsed.data
@@ -37,7 +42,12 @@ export async function openSession(bus: Bus, query: unknown): Promise<OpenedSessi
       throw new BusError('invalid', 'query: after needs a sessionId', { field: 'sessionId' })
     }
     const cursor = cursorAfter(0)
-    return { sessionId: newSessionId(), cursor, queueAfter: 0, isReconnect: false }
+    return {
+      sessionId: signedId(signSession) as SessionId,
+      cursor,
+      queueAfter: 0,
+      isReconnect: false,
+    }
   }
   using held = new DisposableStack()
   const end = held.use(await bus.sessions.listen(sessionId))

@@ -80,6 +80,7 @@ async function serve(query: object): Promise<void> {
     logger: { info: silent, warn: silent, error: silent } as unknown as Logger,
     events: events as unknown as SocketDeps['events'],
     connections: new Set(),
+    signSession: (random) => random,
     welcome: () => 'Welcome',
     draining: draining.signal,
   } as SocketDeps

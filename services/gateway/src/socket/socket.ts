@@ -7,6 +7,7 @@ import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { followSession } from '../session/follow-session.ts'
+import type { SignSession } from '../mcp/core/signed-id.ts'
 import { Connection } from './connection.ts'
 import { errorFrame } from './error-frame.ts'
 import { handlers } from './handlers/index.ts'
@@ -21,6 +22,8 @@ export interface SocketDeps {
   readonly logger: Logger
   readonly events: GatewayEvents
   readonly connections: Set<Connection>
+  /** Signs the ids of sessions. */
+  readonly signSession: SignSession
   /** What a new client is told: who answers, with which tools. */
   readonly welcome: () => string
   /** From then on nothing new is taken: clients are to go elsewhere. */
@@ -41,7 +44,7 @@ export async function serveSocket(
   socket.on('error', () => undefined)
   // Frames that come before the session is open stay where they are.
   socket.pause()
-  const opened = await openSession(bus, request.query).catch((error: unknown) =>
+  const opened = await openSession(deps, request.query).catch((error: unknown) =>
     BusError.from(error),
   )
   using _listening = opened instanceof BusError ? undefined : opened.listening

@@ -59,6 +59,7 @@ export async function startFakeGateway(): Promise<FakeGateway> {
     draining: draining.signal,
     refusing: draining.signal,
     connections,
+    signSession: (random: string) => random,
     welcome: () => 'Welcome',
   }
   const app = await buildApp(
@@ -69,7 +70,6 @@ export async function startFakeGateway(): Promise<FakeGateway> {
         void serveSocket(common, socket, request, { heartbeatMs: 30_000 }),
       passing: new UnderWay(),
       clients: noClients,
-      signSession: (random) => random,
       ownMounts: new OwnMounts({
         versions: () => undefined,
         onChange: () => nothing,

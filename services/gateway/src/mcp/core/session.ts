@@ -2,6 +2,8 @@ import { ownValue } from '@mcp-host/contracts'
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
 import type { Params } from './rpc.ts'
 import { isObject } from './rpc.ts'
+import type { SignSession } from './signed-id.ts'
+import { isSigned, signedId } from './signed-id.ts'
 
 /**
  * The session of a client of the older protocol. Its id says all that must be known of it, so every gateway knows
@@ -18,16 +20,9 @@ export interface ClientSession {
 const MAX_CAPABILITIES = 1_500
 const ASKABLE = ['sampling', 'elicitation', 'roots']
 
-/** Signs in hexadecimal digits, at least 16, with a secret that all gateways share. */
-export type SignSession = (text: string) => string
-
-/** The first half of an id is random, the second signs it. */
-const HALF = 16
-
 /** A new session's id, as the client is to send it. */
 export function newSession(capabilities: Params, sign: SignSession): string {
-  const random = crypto.randomUUID().replaceAll('-', '').slice(-HALF)
-  const id = random + sign(random).slice(0, HALF)
+  const id = signedId(sign)
   return `${id}.${toBase64Url(JSON.stringify(fitting(capabilities)))}`
 }
 
@@ -35,7 +30,7 @@ export function newSession(capabilities: Params, sign: SignSession): string {
 export function readSession(sessionId: string, sign: SignSession): ClientSession | undefined {
   const [, id, encoded] = /^([0-9a-f]{32})\.([A-Za-z0-9_-]+)$/.exec(sessionId) ?? []
   if (id === undefined || encoded === undefined) return undefined
-  if (sign(id.slice(0, HALF)).slice(0, HALF) !== id.slice(HALF)) return undefined
+  if (!isSigned(id, sign)) return undefined
   try {
     const capabilities: unknown = JSON.parse(fromBase64Url(encoded))
     return isObject(capabilities) ? { id, capabilities } : undefined

@@ -48,6 +48,7 @@ beforeEach(() => {
     logger: { info: () => undefined, error: () => undefined } as unknown as Logger,
     events: { messageAccepted: () => void counted++ } as unknown as SocketDeps['events'],
     connections: new Set(),
+    signSession: (random) => random,
     welcome: () => '',
     draining: AbortSignal.any([]),
   }

@@ -54,6 +54,7 @@ beforeEach(() => {
     logger: { info: silent, warn: silent } as unknown as Logger,
     events: { cancelAccepted: () => void counted++ } as unknown as SocketDeps['events'],
     connections: new Set(),
+    signSession: (random) => random,
     welcome: () => '',
     draining: AbortSignal.any([]),
   }
