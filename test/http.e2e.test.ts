@@ -354,7 +354,7 @@ test.each<[string, string, unknown, number, string | undefined]>([
   ['POST', '/session/{}/message', { message: 'hi', id: 'a b' }, 400, 'id'],
   ['POST', '/session/{}/message', { message: 'hi', replaces: 'none' }, 404, 'replaces'],
   ['POST', '/session/{}/message', '{"message":', 400, undefined],
-  ['POST', '/session/{}/message', { message: 'x'.repeat(1_100_000) }, 413, undefined],
+  ['POST', '/session/{}/message', { message: 'x'.repeat(1_100_000) }, 413, 'body'],
   ['POST', '/session/{}/regenerate', { messageId: 'none' }, 404, 'messageId'],
   ['POST', '/session/{}/abort', { messageId: 'none' }, 404, 'messageId'],
   ['POST', '/session/{}/answer', { id: 'none', action: 'accept' }, 404, 'id'],
