@@ -7,6 +7,7 @@ import { quantile } from '../quantile.ts'
 import type { Blast } from './blast.ts'
 import type { Calls } from './good-callers.ts'
 import { GoodCallers } from './good-callers.ts'
+import { gatewayFloods } from './gateway-floods.ts'
 import { hostileServers } from './hostile-servers.ts'
 
 const WARM_UP_MS = 1_000
@@ -16,7 +17,7 @@ const RSS_PERIOD_MS = 50
 const GOOD = ['good1', 'good2', 'good3']
 const GOALS = { ratioP99: 2, failed: 0, rssMb: 600 }
 
-const blasts: Readonly<Record<string, Blast>> = { ...hostileServers }
+const blasts: Readonly<Record<string, Blast>> = { ...hostileServers, ...gatewayFloods }
 
 interface Figures {
   readonly control: Times
