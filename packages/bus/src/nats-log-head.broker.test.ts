@@ -49,7 +49,7 @@ test('sequences that were lost with the end of the log are not given out again',
   })
   expect(lost).toMatchObject([{ after: seq }])
   expect(lost[0]?.through).toBeGreaterThanOrEqual(last)
-  // Who saw what is lost is told, and what comes reaches those who begin anew.
+  // A reader of lost entries is told, and later entries reach readers that begin anew.
   await expect(follower.over).rejects.toThrow('lost the end of this session')
   const anew = new Follower(other, cut)
   await append(bus, cut, 'third')

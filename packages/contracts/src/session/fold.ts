@@ -430,7 +430,7 @@ function applyToolFact(state: SessionState, fact: ToolFact): void {
       call.attempt = Math.max(call.attempt, fact.attempt)
       return
     case 'tool-finished':
-      // The first end of a call counts, whoever reported it, while its turn runs.
+      // The first reported end of a call counts, while its turn runs.
       if (call.settled === undefined && turnOf(state, fact.call)?.done === undefined) {
         call.result ??= fact
       }

@@ -37,7 +37,7 @@ export interface RefusedMessage {
   readonly shape: Pick<JsonShape, 'id' | 'hasMethod'>
 }
 
-/** Counts what comes over one connection, and says what of it is too much. */
+/** Counts the messages of one connection, and says which of them are too many. */
 export class Intake {
   readonly limits: MessageLimits
   readonly #deps: IntakeDeps

@@ -74,9 +74,9 @@ export class Server {
   readonly #options: ServerOptions
   readonly #restartPolicy: RestartPolicy
   readonly #output: ProcessOutput
-  /** For what the server causes by what it sends. */
+  /** Log lines about messages that the server sent. */
   readonly #receivedLogger: Logger
-  /** Takes its secrets out of what it says of failures, and logs. */
+  /** Masks the secrets of the server in failures and log lines. */
   readonly mask: Mask
   /** Outcomes of recent requests, reported by the request path. */
   readonly health = new HealthScore()

@@ -15,7 +15,7 @@ import { StdioTransport } from './stdio.ts'
 /** The way to one server: a process of ours or an address. It is used for one connection. */
 export interface Endpoint {
   readonly transport: Transport
-  /** Counts what comes from the server, and says what of it is too much. */
+  /** Counts the server's messages, and says which of them are too many. */
   readonly intake: Intake
   /** Whether messages go through the standard streams of a process. */
   readonly isPipe: boolean

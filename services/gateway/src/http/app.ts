@@ -47,7 +47,7 @@ const KEEP_ALIVE_MS = 72_000
 
 /** A client must have sent its headers by then. */
 const HEADERS_TIMEOUT_MS = 20_000
-/** And all of its body, however steadily it comes: 20 MB on a line of 100 kbit/s. Streams and sockets last longer. */
+/** A whole body, however steadily it arrives: 20 MB on a line of 100 kbit/s. Streams and sockets last longer. */
 const REQUEST_TIMEOUT_MS = 30 * 60_000
 const TIMEOUT_CHECK_MS = 5_000
 
@@ -155,7 +155,7 @@ export async function buildApp(
   refuseUpgrades(app)
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
     const { method, routeOptions, raw } = request
-    // What comes next on this connection is a successor's.
+    // Later requests on this connection are a successor's.
     if (draining.aborted) raw.socket.end()
     // Addresses that nobody serves are as many as clients like.
     const route = routeOptions.url === undefined ? 'other' : `${method} ${routeOptions.url}`

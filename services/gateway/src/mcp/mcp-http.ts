@@ -99,7 +99,7 @@ export class McpHttp {
     const passed = passing.begin()
     response.on('close', () => {
       if (!response.writableFinished) exchange.signal.cancel()
-      // What comes next on this connection is a successor's.
+      // Later requests on this connection are a successor's.
       if (draining.aborted) socket.end()
       passed[Symbol.dispose]()
     })

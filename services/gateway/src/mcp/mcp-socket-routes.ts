@@ -33,7 +33,7 @@ export async function addMcpSockets(
   }
 
   async function begin(socket: WebSocket, find: () => Mount | undefined): Promise<void> {
-    // What comes meanwhile stays where it is.
+    // Data that arrives meanwhile stays in the socket.
     socket.pause()
     await mounts.settling
     socket.resume()
