@@ -60,6 +60,19 @@ test.each([
   expect(delivered.at(-1)).toMatchObject({ params: paramsOf(99) })
 })
 
+test('the latest progress of a request is delivered before its answer', () => {
+  const { gate, notify, delivered } = open()
+  for (let progress = 0; progress < 100; progress += 1) {
+    notify('notifications/progress', { progressToken: 1, progress })
+  }
+  gate.releaseProgress(2)
+  expect(delivered).toHaveLength(3)
+  gate.releaseProgress(1)
+  expect(delivered.slice(3)).toMatchObject([{ params: { progress: 99 } }])
+  vi.advanceTimersByTime(10_000)
+  expect(delivered).toHaveLength(4)
+})
+
 test('what is held back has a bounded number and size', () => {
   const { gate, notify, count } = open()
   const method = 'notifications/resources/updated'

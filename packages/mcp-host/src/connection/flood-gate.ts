@@ -2,6 +2,7 @@ import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/
 
 import type { Intake } from './intake.ts'
 
+const PROGRESS = 'notifications/progress'
 /** How often what was held back is tried again, in milliseconds. */
 const RETRY_MS = 100
 /** Of different subjects that are held back at a time; what is more is left out. */
@@ -52,6 +53,16 @@ export class FloodGate implements Disposable {
     this.#timer ??= setInterval(() => this.#retry(), RETRY_MS)
   }
 
+  /** Delivers the progress of a request that is held back: its answer comes next. */
+  releaseProgress(token: string | number): void {
+    if (this.#held.size === 0) return
+    const subject = `${PROGRESS} ${token}`
+    const latest = this.#held.get(subject)
+    if (latest === undefined) return
+    this.#held.delete(subject)
+    this.#deps.deliver(latest)
+  }
+
   /** What is held back by then is not delivered. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
@@ -90,7 +101,7 @@ function subjectOf({ method, params = {} }: JSONRPCNotification): string | undef
 }
 
 const SUBJECTS: ReadonlyMap<string, string> = new Map([
-  ['notifications/progress', 'progressToken'],
+  [PROGRESS, 'progressToken'],
   ['notifications/resources/updated', 'uri'],
 ])
 

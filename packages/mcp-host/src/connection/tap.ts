@@ -38,8 +38,9 @@ export class Tap implements Transport {
     const listeners: Pick<Transport, 'onmessage' | 'onerror' | 'onclose'> = {
       onmessage: (received) => {
         const message = tidyMessage(received)
-        if (rpc.awaits(message)) rpc.receive(message)
-        else gate.receive(message)
+        if (!rpc.awaits(message)) return gate.receive(message)
+        if ('id' in message && message.id !== undefined) gate.releaseProgress(message.id)
+        rpc.receive(message)
       },
       onerror: (error) => this.onerror?.(error),
       onclose: () => {

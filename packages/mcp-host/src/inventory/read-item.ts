@@ -24,7 +24,8 @@ export function readItem<Item>(schema: z.ZodType<Item>, raw: unknown): ReadItem<
   const dropped: string[] = []
   let item = raw
   for (let faults = 0; faults < MAX_FAULTS; faults += 1) {
-    const parsed = schema.safeParse(item)
+    const parsed = parse(schema, item)
+    if (parsed === undefined) break
     // Not the parsed one: in that the fields may have another order.
     if (parsed.success) return { kind: 'item', item: item as Item, dropped }
     const { issues } = parsed.error
@@ -39,7 +40,19 @@ export function readItem<Item>(schema: z.ZodType<Item>, raw: unknown): ReadItem<
     if (corrected === undefined && value !== null) dropped.push(z.core.toDotPath(path))
     item = withValueAt(item, path, corrected)
   }
-  return { kind: 'unreadable', faults: [`has more than ${MAX_FAULTS} faults`] }
+  return { kind: 'unreadable', faults: ['has too many faults, or none that can be named'] }
+}
+
+/** Undefined where zod throws, as for an object with a `length` in place of a text. */
+function parse<Item>(
+  schema: z.ZodType<Item>,
+  item: unknown,
+): z.ZodSafeParseResult<Item> | undefined {
+  try {
+    return schema.safeParse(item)
+  } catch {
+    return undefined
+  }
 }
 
 /** What is there and must go: the part itself, or what lacks it. */

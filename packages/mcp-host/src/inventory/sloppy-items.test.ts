@@ -336,3 +336,8 @@ test('a resource whose shown name steers terminals is listed by its URI', async 
   const { items } = await listed('resources', { uri: 'r:', name: '\u001b[2J' })
   expect(items).toEqual([{ uri: 'r:', name: 'r:' }])
 })
+
+test('a name that zod cannot even refuse costs the server no other tool', async () => {
+  const { items } = await listed('tools', { name: { length: { toString: '' } }, inputSchema: {} })
+  expect(items).toEqual([])
+})

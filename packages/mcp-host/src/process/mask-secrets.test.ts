@@ -20,6 +20,13 @@ test('short values of ordinary variables stay readable', () => {
   )
 })
 
+test('paths stay readable, unless the name of the variable says that they are secret', () => {
+  const mask = maskSecrets({ HOME: '/home/someone/files', TOKEN: '/path/like/token' })
+  expect(mask('no /home/someone/files/a.txt, no /path/like/token')).toBe(
+    'no /home/someone/files/a.txt, no [TOKEN]',
+  )
+})
+
 test('each line of a secret of several lines is masked', () => {
   const mask = maskSecrets({ PEM: '-----BEGIN-----\nAAAABBBB\n-----END-----\n' })
   expect(mask('read AAAABBBB')).toBe('read [PEM]')

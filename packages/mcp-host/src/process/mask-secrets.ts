@@ -6,6 +6,8 @@ const MIN_LENGTH = 8
 /** Long enough for a secret, and too common to be one: to mask them would make errors unreadable. */
 const ORDINARY =
   /^(?:\d+|localhost|127\.0\.0\.1|development|production|undefined|disabled|[a-z]+\/(?:json|xml|plain|event-stream))$/i
+/** An absolute path: a tool that fails has to name its file. */
+const PATH = /^(?:[a-z]:)?[\\/](?:[\w.@ -]+[\\/])+[\w.@ -]*$/i
 const SCHEME = /^(?:Basic|Bearer|Token)\s+/i
 
 /** How deep texts are looked for, far beyond the messages that are read; what is nested deeper is left out. */
@@ -28,7 +30,7 @@ export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
       // A key of several lines is printed line by line, one of a header often without its scheme.
       return [value, ...value.split(/\r?\n/), value.replace(SCHEME, '')]
         .map((part) => part.trim())
-        .filter((part) => part.length >= length && (isNamed || !ORDINARY.test(part)))
+        .filter((part) => part.length >= length && (isNamed || !isOrdinary(part)))
         .map((part) => ({ name, part }))
     })
     // One may be the beginning of another.
@@ -38,6 +40,10 @@ export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
     for (const { name, part } of secrets) masked = masked.replaceAll(part, `[${name}]`)
     return masked.replaceAll(/(?<=:\/\/)[^\s/@]+@/g, `${HIDDEN}@`)
   }
+}
+
+function isOrdinary(value: string): boolean {
+  return ORDINARY.test(value) || PATH.test(value)
 }
 
 /** A copy of a JSON value with all its texts masked. */
