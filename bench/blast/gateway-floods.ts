@@ -1,58 +1,50 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import type { Blast } from './blast.ts'
+import type { BodyFlood } from './flood-bodies.ts'
 
 const CONNECTIONS = 60
 const MIB = 1024 * 1024
 
 /** Bodies that cost a gateway more than their sender, over many connections at once. */
 export const gatewayFloods: Readonly<Record<string, Blast>> = {
-  'one-byte-chunks': bodies('/mcp', async (socket) => {
-    const chunks = '1\r\nx\r\n'.repeat(2_000)
-    if (!socket.write(chunks)) await once(socket, 'drain')
-    await delay(20)
-  }),
-  'slow-bodies': bodies('/mcp', async (socket) => {
-    socket.write('1\r\nx\r\n')
-    await delay(500)
-  }),
-  'unfinished-uploads': bodies(`/api/chat/session/${'a'.repeat(32)}/file`, async (socket) => {
-    if (socket.bytesWritten < 18 * MIB) {
-      const piece = 'x'.repeat(MIB)
-      if (!socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`)) await once(socket, 'drain')
-    }
-    await delay(20)
-  }),
+  'one-byte-chunks': bodies({ part: '1\r\nx\r\n'.repeat(2_000), pauseMs: 20 }),
+  'slow-bodies': bodies({ part: '1\r\nx\r\n', pauseMs: 500 }),
+  'unfinished-uploads': bodies({ part: chunk(MIB), pauseMs: 20, maxBytes: 18 * MIB }, beginUpload),
+  'refused-uploads': bodies({ part: chunk(MIB), pauseMs: 1 }, async (url) => `${url}/none`),
 }
 
-/** Requests to an address whose bodies never end; `more` sends the next part of one. */
-function bodies(path: string, more: (socket: Socket) => Promise<void>): Blast {
+type Parts = Pick<BodyFlood, 'part' | 'pauseMs'> & { readonly maxBytes?: number }
+type Address = (url: string) => Promise<string>
+
+/** Requests whose bodies never end; from a thread, so that the good callers beside it are not delayed by the sender. */
+function bodies(parts: Parts, addressOf: Address = async (url) => `${url}/mcp`): Blast {
   return {
     victim: 'gateway',
     async strike({ url }, signal) {
-      let answered = ''
-      const { hostname, port } = new URL(url)
-      const flood = async (): Promise<void> => {
-        while (!signal.aborted) {
-          const socket = connect(Number(port), hostname)
-          // Being cut off is what is to happen.
-          socket.on('error', () => undefined)
-          socket.on('data', (data) => (answered = String(data).slice(0, 100)))
-          const stop = (): void => void socket.destroy()
-          signal.addEventListener('abort', stop, { once: true })
-          socket.write(
-            `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
-          )
-          const closed = once(socket, 'close')
-          while (!socket.destroyed) await Promise.race([more(socket).catch(stop), closed])
-          signal.removeEventListener('abort', stop)
-          await delay(50)
-        }
+      const workerData: BodyFlood = {
+        maxBytes: Number.POSITIVE_INFINITY,
+        ...parts,
+        url: await addressOf(url),
+        connections: CONNECTIONS,
       }
-      await Promise.all(Array.from({ length: CONNECTIONS }, flood))
+      let answered = ''
+      const worker = new Worker(new URL('flood-bodies.ts', import.meta.url), { workerData })
+      worker.on('message', (message) => (answered = String(message)))
+      if (!signal.aborted) await once(signal, 'abort')
+      await worker.terminate()
       return answered
     },
   }
+}
+
+/** The address for files of a new session: those of unknown ones are refused unread. */
+async function beginUpload(url: string): Promise<string> {
+  const response = await fetch(`${url}/api/chat/session`, { method: 'POST' })
+  const { sessionId } = (await response.json()) as { sessionId: string }
+  return `${url}/api/chat/session/${sessionId}/file`
+}
+
+function chunk(bytes: number): string {
+  return `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`
 }

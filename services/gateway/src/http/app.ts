@@ -153,6 +153,7 @@ export async function buildApp(
     return preflight && reply.code(204).headers(preflight).send()
   })
   refuseUpgrades(app)
+  app.addHook('onSend', async ({ raw }) => bodies.discard(raw))
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
     const { method, routeOptions, raw } = request
     // Later requests on this connection are a successor's.
@@ -171,8 +172,9 @@ export async function buildApp(
   compressAnswers(app)
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof BodyFault) {
-      // What the client still sends is discarded, so that it sees the answer; only a slow one is cut off.
-      if (error.status !== 408) reply.removeHeader('connection')
+      // What the client still sends is discarded, so that it sees the answer; others are cut off.
+      if (error.closes) reply.header('connection', 'close')
+      else reply.removeHeader('connection')
       return replyError(reply, error, error.status)
     }
     const status = clientFault(error)

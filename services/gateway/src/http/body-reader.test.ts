@@ -15,19 +15,26 @@ const MAX_BYTES = 512 * KIB
 
 let reader: BodyReader
 let server: Server
+/** Bytes that the server read from each connection that has ended. */
+let received: number[]
 const sockets: Socket[] = []
 
 async function serve(limits: Partial<BodyLimits> = {}): Promise<void> {
   reader = new BodyReader(limits)
+  received = []
   server = createServer((request, response) => {
-    reader.receive(request, MAX_BYTES, (received) => {
-      if (!(received instanceof BodyFault)) {
-        using body = received
+    reader.receive(request, MAX_BYTES, (fault) => {
+      if (!(fault instanceof BodyFault)) {
+        using body = fault
         response.end(`${body.bytes.length} bytes`)
-      } else if (received.status !== 400) {
-        response.writeHead(received.status).end()
+      } else {
+        if (fault.closes) response.setHeader('connection', 'close')
+        response.writeHead(fault.status).end()
       }
     })
+  })
+  server.on('connection', (socket: Socket) => {
+    socket.on('close', () => received.push(socket.bytesRead))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -61,7 +68,7 @@ function send(): Sender {
   }
 }
 
-test('a body of one-byte pieces takes little more memory than its bytes', async () => {
+test('a body of small pieces takes little more memory than its bytes', async () => {
   await serve()
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
@@ -70,14 +77,15 @@ test('a body of one-byte pieces takes little more memory than its bytes', async 
     const { heapUsed, external } = process.memoryUsage()
     return heapUsed + external
   }
-  const pieces = 60_000
-  const { socket } = send()
+  const [pieces, piece] = [10_000, 'x'.repeat(40)]
+  const bytes = pieces * piece.length
+  const { socket, send: sendPiece } = send()
   await eventually(() => socket.readyState === 'open')
   const before = used()
-  for (let sent = 0; sent < pieces; sent += 1_000) socket.write('1\r\nx\r\n'.repeat(1_000))
-  await eventually(() => reader.heldBytes >= pieces)
-  expect(used() - before).toBeLessThan(60 * pieces)
-  expect(reader.heldBytes).toBeLessThanOrEqual(3 * pieces)
+  for (let sent = 0; sent < pieces; sent++) sendPiece(piece)
+  await eventually(() => reader.heldBytes >= bytes)
+  expect(used() - before).toBeLessThan(6 * bytes)
+  expect(reader.heldBytes).toBeLessThanOrEqual(3 * bytes)
 })
 
 test('a body beyond the memory of all is refused, while small ones are still received', async () => {
@@ -138,4 +146,46 @@ test('what a refused client goes on to send is discarded up to a limit', async (
   expect(reader.heldBytes).toBe(0)
   sendPiece('x')
   await once(socket, 'close')
+})
+
+test('bodies in tiny pieces are refused one after another, and not read meanwhile', async () => {
+  await serve()
+  const senders = [send(), send()]
+  for (const { socket } of senders) socket.write('1\r\nx\r\n'.repeat(300_000))
+  await eventually(() => senders.every(({ socket }) => socket.destroyed))
+  expect(senders.map(({ answer }) => answer().slice(0, 12))).toEqual([
+    'HTTP/1.1 400',
+    'HTTP/1.1 400',
+  ])
+  await eventually(() => received.length === 2)
+  // One read brings 64 KiB.
+  expect(Math.max(...received)).toBeLessThan(200 * KIB)
+  expect(reader.heldBytes).toBe(0)
+})
+
+test('bodies in pieces of 1 KiB, and short ones in tiny pieces, are received', async () => {
+  await serve()
+  const piecewise = send()
+  for (let sent = 0; sent < 400; sent++) piecewise.send('x'.repeat(KIB))
+  piecewise.send('')
+  await eventually(() => piecewise.answer().endsWith(`${400 * KIB} bytes`))
+  const short = send()
+  for (let sent = 0; sent < 2_000; sent++) short.send('x')
+  short.send('')
+  await eventually(() => short.answer().endsWith('2000 bytes'))
+})
+
+test('a body that nobody reads is discarded up to a limit, after the answer', async () => {
+  reader = new BodyReader()
+  server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    reader.discard(request)
+    response.writeHead(404).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { socket, answer, send: sendPiece } = send()
+  await eventually(() => answer().startsWith('HTTP/1.1 404 '))
+  sendPiece('x'.repeat(MAX_BYTES))
+  sendPiece('x'.repeat(2 * MAX_BYTES))
+  await eventually(() => socket.destroyed)
 })

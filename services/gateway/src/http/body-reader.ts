@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
 import { ByteBuffer } from '../mcp/core/byte-buffer.ts'
+import { ReadBudget } from './read-budget.ts'
 
 export interface BodyLimits {
   /** Memory for all bodies that a gateway receives at the same time. */
@@ -23,10 +24,27 @@ export const BODY_LIMITS: BodyLimits = {
 const PERIOD_MS = 10_000
 /** What a refused client still sends is discarded up to this multiple of the limit; then its connection ends. */
 const MAX_DISCARDED = 4
+/** And for so long. */
+const DISCARD_MS = 5_000
+/** Of a body that nobody reads, such as one to an address that is not served. */
+const MAX_UNREAD_BYTES = 1024 * 1024
+
+/** A piece takes about as long as so many bytes, however small it is: the parser calls us for each. */
+const PIECE_COST = 512
+/** A body in more pieces must have larger ones, on average. */
+const MAX_TINY_PIECES = 2_048
+const MIN_PIECE_BYTES = 32
+/** Between two refusals for that: one read brings 11,000 such pieces, 15 ms of work, before it can be refused. */
+const TINY_REFUSAL_MS = 200
 
 /** Why a body is not read to its end. */
 export class BodyFault extends BusError {
   readonly status: 400 | 408 | 413 | 503
+
+  /** Whether the connection is of no more use. */
+  get closes(): boolean {
+    return this.status === 400 || this.status === 408
+  }
 
   constructor(status: BodyFault['status'], message: string) {
     const code = status === 503 ? 'unavailable' : status === 408 ? 'deadline' : 'invalid'
@@ -40,7 +58,7 @@ export interface ReceivedBody extends Disposable {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Called once for each body. After a fault other than 400 the client can still be answered. */
+/** Called once for each body. After a fault of 400 or 408 the connection is to be closed with the answer. */
 type Done = (received: ReceivedBody | BodyFault) => void
 
 /** Reads the bodies of requests, within limits on the size, the rate and the memory of all together. */
@@ -48,7 +66,10 @@ export class BodyReader implements Disposable {
   readonly #limits: BodyLimits
   readonly #receiving = new Set<Receiving>()
   readonly #timer = setInterval(() => this.checkRates(), PERIOD_MS).unref()
+  readonly #budget = new ReadBudget()
   #heldBytes = 0
+  /** When the last body in tiny pieces is refused. */
+  #lastRefusalAt = 0
 
   constructor(limits: Partial<BodyLimits> = {}) {
     this.#limits = { ...BODY_LIMITS, ...limits }
@@ -61,8 +82,28 @@ export class BodyReader implements Disposable {
 
   receive(request: IncomingMessage, maxBytes: number, done: Done): void {
     const receiving = new Receiving(request, done)
+    if (Number(request.headers['content-length']) > maxBytes) {
+      this.#refuse(receiving, tooLarge(maxBytes))
+    }
+    this.#listen(receiving, maxBytes)
+  }
+
+  /** Reads and forgets the body of a request that is answered without it; Node would read on without limit. */
+  discard(request: IncomingMessage): void {
+    const { headers, readableFlowing } = request
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'])
+    // Somebody reads it.
+    if (!hasBody || readableFlowing !== null) return
+    const receiving = new Receiving(request, () => undefined)
+    this.#refuse(receiving, new BodyFault(413, 'body: none is expected; send none'))
+    this.#listen(receiving, MAX_UNREAD_BYTES / MAX_DISCARDED)
+    // Before the answer is sent: else Node takes it over.
+    request.read(0)
+  }
+
+  #listen(receiving: Receiving, maxBytes: number): void {
+    const { request } = receiving
     this.#receiving.add(receiving)
-    if (Number(request.headers['content-length']) > maxBytes) receiving.end(tooLarge(maxBytes))
     request.on('data', (piece: Uint8Array) => this.#take(receiving, piece, maxBytes))
     request.on('end', () => {
       this.#receiving.delete(receiving)
@@ -101,17 +142,26 @@ export class BodyReader implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
+    this.#budget[Symbol.dispose]()
   }
 
   #take(receiving: Receiving, piece: Uint8Array, maxBytes: number): void {
+    if (receiving.isStopped) return
     receiving.receivedBytes += piece.length
-    const { buffer, receivedBytes } = receiving
+    receiving.pieces += 1
+    const { buffer, receivedBytes, pieces, request } = receiving
+    if (receivedBytes + pieces * PIECE_COST > this.#limits.smallBytes) {
+      if (pieces > MAX_TINY_PIECES && receivedBytes < pieces * MIN_PIECE_BYTES) {
+        return this.#stop(receiving)
+      }
+      this.#budget.spend(request, piece.length + PIECE_COST)
+    }
     if (!receiving.isOver) {
       const size = buffer.sizeWith(piece.length, maxBytes)
       if (receivedBytes > maxBytes) this.#refuse(receiving, tooLarge(maxBytes))
       else if (!this.#hold(receiving, size)) this.#refuse(receiving, crowded())
       else buffer.append(piece, maxBytes)
-    } else if (receivedBytes > MAX_DISCARDED * maxBytes) receiving.request.destroy()
+    } else if (receivedBytes > MAX_DISCARDED * maxBytes) request.destroy()
   }
 
   #hold(receiving: Receiving, size: number): boolean {
@@ -128,10 +178,26 @@ export class BodyReader implements Disposable {
     receiving.heldBytes = 0
   }
 
-  /** The rest is still read: clients that are cut off while they send do not see the answer. */
+  /** The rest is still read for a while: clients that are cut off while they send do not see the answer. */
   #refuse(receiving: Receiving, fault: BodyFault): void {
+    const { request } = receiving
     this.#release(receiving)
     receiving.end(fault)
+    setTimeout(() => {
+      if (!request.complete) request.socket.destroy()
+    }, DISCARD_MS).unref()
+  }
+
+  /** Reads no more, and refuses a body in tiny pieces in its turn: at once, the client would come back at once. */
+  #stop(receiving: Receiving): void {
+    receiving.isStopped = true
+    this.#receiving.delete(receiving)
+    this.#release(receiving)
+    this.#budget.stop(receiving.request)
+    const now = performance.now()
+    this.#lastRefusalAt = Math.max(now, this.#lastRefusalAt + TINY_REFUSAL_MS)
+    const fault = new BodyFault(400, 'body: comes in too many tiny pieces; send larger ones')
+    setTimeout(() => receiving.cut(fault), this.#lastRefusalAt - now).unref()
   }
 
   #finish(receiving: Receiving): void {
@@ -148,8 +214,11 @@ class Receiving {
   readonly request: IncomingMessage
   buffer = new ByteBuffer()
   receivedBytes = 0
+  pieces = 0
   heldBytes = 0
   isOver = false
+  /** Nothing more is taken of it. */
+  isStopped = false
   readonly #done: Done
   /** What had come at the last check of the rate; `undefined`: there was none. */
   #checkedBytes: number | undefined

@@ -55,17 +55,22 @@ export class McpHttp {
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, find: Find): void {
-    const { mounts, draining, checkOrigin } = this.#deps
+    const { mounts, draining, checkOrigin, bodies } = this.#deps
     const { method, headers } = request
     try {
+      // Only a POST has a body that is read.
+      if (method !== 'POST') bodies.discard(request)
       checkOrigin(headers)
       if (draining.aborted) response.setHeader('connection', 'close')
       const preflight = preflightHeaders(method, headers)
       const mount = find(mounts)
       if (preflight !== undefined) send(response, headers, { status: 204, headers: preflight })
-      else if (mount === undefined) send(response, headers, NO_SERVER)
-      else this.#read(request, response, mount)
+      else if (mount === undefined) {
+        bodies.discard(request)
+        send(response, headers, NO_SERVER)
+      } else this.#read(request, response, mount)
     } catch (error) {
+      bodies.discard(request)
       refuse(response, headers, error)
     }
   }
@@ -78,8 +83,8 @@ export class McpHttp {
         return this.#answer(request, response, mount, body.bytes)
       }
       // It broke off: there is nobody to answer.
-      if (received.status === 400) return
-      if (received.status === 408) response.setHeader('connection', 'close')
+      if (request.destroyed) return
+      if (received.closes) response.setHeader('connection', 'close')
       refuse(response, request.headers, received, received.status)
     })
   }
