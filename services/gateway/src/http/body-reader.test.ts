@@ -54,13 +54,13 @@ interface Sender {
   readonly answer: () => string
 }
 
-function send(): Sender {
+function send(length = 'transfer-encoding: chunked'): Sender {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   sockets.push(socket)
   let answer = ''
   socket.on('data', (data) => (answer += String(data)))
   socket.on('error', () => undefined)
-  socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n')
+  socket.write(`POST / HTTP/1.1\r\nhost: localhost\r\n${length}\r\n\r\n`)
   return {
     socket,
     send: (piece) => void socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`),
@@ -188,4 +188,22 @@ test('a body that nobody reads is discarded up to a limit, after the answer', as
   sendPiece('x'.repeat(MAX_BYTES))
   sendPiece('x'.repeat(2 * MAX_BYTES))
   await eventually(() => socket.destroyed)
+})
+
+test('a body of known length is received in one piece or several, and cut off when it stops', async () => {
+  await serve()
+  const [whole, halves, stopped, silent, broken] = Array.from({ length: 5 }, () =>
+    send('content-length: 2048'),
+  ) as [Sender, Sender, Sender, Sender, Sender]
+  whole.socket.write('x'.repeat(2 * KIB))
+  for (const each of [halves, stopped, broken]) each.socket.write('x'.repeat(KIB))
+  await eventually(() => whole.answer().endsWith('2048 bytes') && reader.heldBytes === 3 * KIB)
+  broken.socket.destroy()
+  halves.socket.write('x'.repeat(KIB))
+  await eventually(() => halves.answer().endsWith('2048 bytes') && reader.heldBytes === KIB)
+  reader.checkRates()
+  reader.checkRates()
+  const areCut = (): boolean => [stopped, silent].every((each) => each.answer().includes(' 408 '))
+  await eventually(areCut)
+  expect(reader.heldBytes).toBe(0)
 })

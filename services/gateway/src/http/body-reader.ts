@@ -22,6 +22,8 @@ export const BODY_LIMITS: BodyLimits = {
 }
 
 const PERIOD_MS = 10_000
+/** While more bodies are received, all are watched from their beginning. */
+const MAX_UNWATCHED = 1_000
 /** What a refused client still sends is discarded up to this multiple of the limit; then its connection ends. */
 const MAX_DISCARDED = 4
 /** And for so long. */
@@ -64,7 +66,7 @@ type Done = (received: ReceivedBody | BodyFault) => void
 /** Reads the bodies of requests, within limits on the size, the rate and the memory of all together. */
 export class BodyReader implements Disposable {
   readonly #limits: BodyLimits
-  readonly #receiving = new Set<Receiving>()
+  readonly #receiving = new ReceivingList()
   readonly #timer = setInterval(() => this.checkRates(), PERIOD_MS).unref()
   readonly #budget = new ReadBudget()
   #heldBytes = 0
@@ -80,12 +82,37 @@ export class BodyReader implements Disposable {
     return this.#heldBytes
   }
 
+  /**
+   * Most bodies come in one piece, which ends them here: neither the end of the request is waited for nor its close.
+   * One that breaks off before its first piece is noticed by `checkRates`.
+   */
   receive(request: IncomingMessage, maxBytes: number, done: Done): void {
+    const bytes = Number(request.headers['content-length'])
+    const isShort = bytes > 0 && bytes <= Math.min(maxBytes, this.#limits.smallBytes)
     const receiving = new Receiving(request, done)
-    if (Number(request.headers['content-length']) > maxBytes) {
-      this.#refuse(receiving, tooLarge(maxBytes))
+    if (!isShort || this.#receiving.length >= MAX_UNWATCHED) {
+      return this.#listen(receiving, maxBytes)
     }
-    this.#listen(receiving, maxBytes)
+    this.#receiving.add(receiving)
+    request.on('data', (piece: Uint8Array<ArrayBuffer>) => {
+      if (piece.length === bytes) {
+        this.#receiving.remove(receiving)
+        return receiving.end(new WholeBody(piece))
+      }
+      if (receiving.pieces === 0) this.#watch(receiving)
+      this.#take(receiving, piece, maxBytes)
+    })
+  }
+
+  /** As `receive`, and tells at once that a body broke off. Throws `BodyFault`. */
+  async read(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
+    return new Promise((resolve, reject) => {
+      const done: Done = (received) => {
+        if (received instanceof BodyFault) reject(received)
+        else resolve(received)
+      }
+      this.#listen(new Receiving(request, done), maxBytes)
+    })
   }
 
   /** Reads and forgets the body of a request that is answered without it; Node would read on without limit. */
@@ -103,26 +130,24 @@ export class BodyReader implements Disposable {
 
   #listen(receiving: Receiving, maxBytes: number): void {
     const { request } = receiving
+    if (Number(request.headers['content-length']) > maxBytes) {
+      this.#refuse(receiving, tooLarge(maxBytes))
+    }
     this.#receiving.add(receiving)
     request.on('data', (piece: Uint8Array) => this.#take(receiving, piece, maxBytes))
+    this.#watch(receiving)
+  }
+
+  #watch(receiving: Receiving): void {
+    const { request } = receiving
     request.on('end', () => {
-      this.#receiving.delete(receiving)
+      this.#receiving.remove(receiving)
       this.#finish(receiving)
     })
     request.on('close', () => {
-      if (!this.#receiving.delete(receiving)) return
+      if (!this.#receiving.remove(receiving)) return
       this.#release(receiving)
       receiving.end(new BodyFault(400, 'body: broke off'))
-    })
-  }
-
-  /** As `receive`. Throws `BodyFault`. */
-  async read(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
-    return new Promise((resolve, reject) => {
-      this.receive(request, maxBytes, (received) => {
-        if (received instanceof BodyFault) reject(received)
-        else resolve(received)
-      })
     })
   }
 
@@ -130,11 +155,11 @@ export class BodyReader implements Disposable {
   checkRates(): void {
     const { totalBytes, smallBytes, minBytesPerSecond, minBytesPerSecondWhenCrowded } = this.#limits
     const isCrowded = this.#heldBytes > totalBytes / 2
-    for (const receiving of this.#receiving) {
+    for (const receiving of this.#receiving.toArray()) {
       const isPressed = isCrowded && receiving.heldBytes > smallBytes
       const rate = isPressed ? minBytesPerSecondWhenCrowded : minBytesPerSecond
       if (receiving.hasBrought((rate * PERIOD_MS) / 1_000)) continue
-      this.#receiving.delete(receiving)
+      this.#receiving.remove(receiving)
       this.#release(receiving)
       receiving.cut(new BodyFault(408, `body: came at less than ${rate} bytes a second; try again`))
     }
@@ -191,7 +216,7 @@ export class BodyReader implements Disposable {
   /** Reads no more, and refuses a body in tiny pieces in its turn: at once, the client would come back at once. */
   #stop(receiving: Receiving): void {
     receiving.isStopped = true
-    this.#receiving.delete(receiving)
+    this.#receiving.remove(receiving)
     this.#release(receiving)
     this.#budget.stop(receiving.request)
     const now = performance.now()
@@ -202,10 +227,21 @@ export class BodyReader implements Disposable {
 
   #finish(receiving: Receiving): void {
     if (receiving.isOver) return
-    receiving.end({
-      bytes: receiving.buffer.bytes(),
-      [Symbol.dispose]: () => this.#release(receiving),
-    })
+    receiving.end(new WholeBody(receiving.buffer.bytes(), () => this.#release(receiving)))
+  }
+}
+
+class WholeBody implements ReceivedBody {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly #release: (() => void) | undefined
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, release?: () => void) {
+    this.bytes = bytes
+    this.#release = release
+  }
+
+  [Symbol.dispose](): void {
+    this.#release?.()
   }
 }
 
@@ -219,6 +255,8 @@ class Receiving {
   isOver = false
   /** Nothing more is taken of it. */
   isStopped = false
+  /** In the list of bodies that are received. */
+  index = -1
   readonly #done: Done
   /** What had come at the last check of the rate; `undefined`: there was none. */
   #checkedBytes: number | undefined
@@ -245,6 +283,35 @@ class Receiving {
   cut(fault: BodyFault): void {
     if (this.isOver) this.request.destroy()
     else this.end(fault)
+  }
+}
+
+/** Bodies that are received, in no order. Adding and removing takes a tenth of the time of a `Set`. */
+class ReceivingList {
+  readonly #all: Receiving[] = []
+
+  get length(): number {
+    return this.#all.length
+  }
+
+  add(receiving: Receiving): void {
+    receiving.index = this.#all.push(receiving) - 1
+  }
+
+  /** Whether it was there. */
+  remove(receiving: Receiving): boolean {
+    const { index } = receiving
+    const last = this.#all.at(-1)
+    if (index === -1 || last === undefined) return false
+    this.#all[index] = last
+    last.index = index
+    this.#all.pop()
+    receiving.index = -1
+    return true
+  }
+
+  toArray(): readonly Receiving[] {
+    return this.#all.slice()
   }
 }
 

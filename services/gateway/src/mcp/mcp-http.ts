@@ -79,8 +79,10 @@ export class McpHttp {
     if (request.method !== 'POST') return this.#answer(request, response, mount, EMPTY)
     this.#deps.bodies.receive(request, MAX_REQUEST_BYTES, (received) => {
       if (!(received instanceof BodyFault)) {
-        using body = received
-        return this.#answer(request, response, mount, body.bytes)
+        const { bytes } = received
+        // Not by `using`, which takes half a microsecond.
+        received[Symbol.dispose]()
+        return this.#answer(request, response, mount, bytes)
       }
       // It broke off: there is nobody to answer.
       if (request.destroyed) return

