@@ -1,5 +1,6 @@
-import { readdir, stat, truncate } from 'node:fs/promises'
+import { open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { SessionId } from '@mcp-host/contracts'
 import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
@@ -7,20 +8,38 @@ import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
 import { envelope, said } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
+import { Line } from '../test/line.ts'
 import type { Bus } from './bus.ts'
+import type { BusLogger } from './nats-bus.ts'
+import { connectBus } from './nats-bus.ts'
+
+const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
 async function append(bus: Bus, session: SessionId, id: string): Promise<number> {
   const options = { envelope, messageId: id }
   return (await bus.sessions.append(session, said(id), options)).seq
 }
 
+/** The newest file of the stream of session logs. */
+async function lastBlock(folder: string): Promise<string> {
+  const messages = join(folder, 'nats', 'jetstream', '$G', 'streams', 'SESS', 'msgs')
+  const blocks = (await readdir(messages)).filter((file) => file.endsWith('.blk'))
+  return join(messages, blocks.toSorted().at(-1) ?? '')
+}
+
+async function truncateTo(file: string, share: number): Promise<void> {
+  await truncate(file, Math.floor((await stat(file)).size * share))
+}
+
+async function overwriteMiddle(file: string): Promise<void> {
+  await using handle = await open(file, 'r+')
+  await handle.write(Buffer.alloc(100, 'Z'), 0, 100, Math.floor((await stat(file)).size / 2))
+}
+
 /** Cuts off the last part of the stream of session logs while the broker is down. */
 async function cutLog(broker: Broker, folder: string, share: number): Promise<void> {
   await broker.kill()
-  const messages = join(folder, 'nats', 'jetstream', '$G', 'streams', 'SESS', 'msgs')
-  const blocks = (await readdir(messages)).filter((file) => file.endsWith('.blk'))
-  const last = join(messages, blocks.toSorted().at(-1) ?? '')
-  await truncate(last, Math.floor((await stat(last)).size * (1 - share)))
+  await truncateTo(await lastBlock(folder), 1 - share)
   await broker.start()
 }
 
@@ -68,6 +87,84 @@ test('a process that begins after the damage knows how far the log went', async 
   await cutLog(broker, folder.path, 0.7)
   const after = await broker.connect()
   expect(await append(after, session, 'after')).toBeGreaterThan(last)
+})
+
+test.each([
+  ['truncated', (file: string) => truncateTo(file, 0.5)],
+  ['emptied', (file: string) => truncateTo(file, 0)],
+  ['deleted', (file: string) => rm(file)],
+  ['overwritten', overwriteMiddle],
+])('an end that is %s after a clean stop counts as lost', async (_, damage) => {
+  await using folder = await testFolder()
+  await using broker = await startBroker({ folder: folder.path })
+  const before = await broker.connect()
+  const session = newSessionId()
+  const seqs: number[] = []
+  for (let count = 0; count < 20; count++) seqs.push(await append(before, session, `m${count}`))
+  await before[Symbol.asyncDispose]()
+  await broker.stop()
+  await damage(await lastBlock(folder.path))
+  await broker.start()
+  const after = await broker.connect()
+  const { seq, lost = [] } = await after.sessions.end(session)
+  expect(lost).toMatchObject([{ after: seq }])
+  expect(seq).toBeLessThan(seqs.at(-1) ?? 0)
+  expect(lost[0]?.through).toBeGreaterThanOrEqual(seqs.at(-1) ?? Infinity)
+  expect(await append(after, session, 'after')).toBeGreaterThan(lost[0]?.through ?? Infinity)
+})
+
+test('sessions that are deleted last are not taken for a lost end', async () => {
+  await using folder = await testFolder()
+  await using broker = await startBroker({ folder: folder.path })
+  const before = await broker.connect()
+  const [kept, deleted] = [newSessionId(), newSessionId()]
+  await append(before, kept, 'first')
+  for (const id of ['a', 'b', 'c']) await append(before, deleted, id)
+  await before.sessions.purge(deleted)
+  await before[Symbol.asyncDispose]()
+  await broker.stop()
+  await broker.start()
+  const after = await broker.connect()
+  expect(await after.sessions.lastSequence(deleted)).toBe(0)
+  expect((await after.sessions.end(kept)).lost).toBeUndefined()
+})
+
+test('a sequence that a reader was shown is not given out again when its writer is gone', async () => {
+  await using folder = await testFolder()
+  await using broker = await startBroker({ folder: folder.path })
+  const reader = await broker.connect('reader')
+  const writer = await broker.connect('writer')
+  const session = newSessionId()
+  const follower = new Follower(reader, session)
+  let last = 0
+  for (let count = 0; count < 20; count++) last = await append(writer, session, `m${count}`)
+  await eventually(() => follower.entries.length === 20)
+  // Sooner than the writer notes how far the log goes.
+  await broker.kill()
+  await writer[Symbol.asyncDispose]()
+  await truncateTo(await lastBlock(folder.path), 0.1)
+  await broker.start()
+  expect(await append(reader, session, 'after')).toBeGreaterThan(last)
+  await expect(follower.over).rejects.toThrow('lost the end of this session')
+})
+
+test('the end of a log is told only once it is known what was lost', async () => {
+  await using folder = await testFolder()
+  await using broker = await startBroker({ folder: folder.path })
+  await using line = await Line.open(broker.url)
+  await using late = await connectBus({ url: line.url, name: 'late', logger: silent })
+  const bus = await broker.connect()
+  const session = newSessionId()
+  let last = 0
+  for (let count = 0; count < 20; count++) last = await append(bus, session, `m${count}`)
+  line.cut()
+  await cutLog(broker, folder.path, 0.5)
+  // Entries that pass the lost ones, before the other process is back.
+  expect(await append(bus, session, 'after')).toBeGreaterThan(last)
+  line.mend()
+  // Asked at once, before the other process can know of the loss.
+  while (late.sinceOutageMs() === 0) await setImmediate()
+  expect((await late.sessions.end(session)).lost).toHaveLength(1)
 })
 
 test('a log that is whole is left as it is', async () => {

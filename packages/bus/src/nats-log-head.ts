@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LostRange } from '@mcp-host/contracts'
-import { LOG_PROBE, LogHead } from '@mcp-host/contracts'
+import { ALL_LOGS, LOG_PROBE, LogHead } from '@mcp-host/contracts'
 import { keySubject, lastOfKey } from './bucket-key.ts'
 import { decode, encode } from './codec.ts'
 import { isFenced } from './nats-error.ts'
@@ -53,7 +53,7 @@ export class NatsLogHead {
     this.#deps = deps
   }
 
-  /** So far it goes. */
+  /** A sequence that was stored, or shown to a client. */
   note(seq: number): void {
     if (seq <= this.#highest) return
     this.#highest = seq
@@ -110,10 +110,13 @@ export class NatsLogHead {
       this.#read(),
       manager.consumers.info(SESSIONS_STREAM, INPUTS_CONSUMER),
     ])
-    const known = Math.max(this.#highest, head.last, delivered.stream_seq)
+    // After the head: writers note there what they have stored.
     const last = await this.#last()
-    if (last < known) await this.#replace(last, known)
-    else this.#lost = head.lost
+    const readable = await this.#lastReadable(last)
+    const known = Math.max(this.#highest, head.last, delivered.stream_seq, last)
+    if (readable < known) await this.#replace(readable, known)
+    // Anew, because another process may have replaced the end since.
+    else this.#lost = (await this.#read()).lost
     for (const ms of LEARN_AFTER_MS) setTimeout(() => void this.#learn(), ms).unref()
   }
 
@@ -169,8 +172,20 @@ export class NatsLogHead {
     await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE, keep: 1 })
   }
 
+  /** The last sequence that was given out, as far as nats-server knows. */
   async #last(): Promise<number> {
     return (await this.#deps.manager.streams.info(SESSIONS_STREAM)).state.last_seq
+  }
+
+  /**
+   * The last sequence whose message is there. After a clean stop nats-server notes the last sequence apart from
+   * the messages, so that it stays when their files are damaged. Deletions never take the last message.
+   */
+  async #lastReadable(last: number): Promise<number> {
+    const { streams } = this.#deps.manager
+    if (last === 0 || (await streams.getMessage(SESSIONS_STREAM, { seq: last })) !== null)
+      return last
+    return (await streams.getMessage(SESSIONS_STREAM, { last_by_subj: ALL_LOGS }))?.seq ?? 0
   }
 
   async #save(): Promise<void> {

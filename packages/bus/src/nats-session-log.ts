@@ -16,6 +16,7 @@ import {
   liveLogSubjects,
   liveSubjects,
   LOG_FACTS,
+  LOG_PROBE,
   sessionLogSubjects,
   shardOf,
   textDelta,
@@ -54,6 +55,8 @@ const BATCH = 500
  * and so goes through all that others have stored since.
  */
 const FEW = 3
+/** After an outage reads of the end wait so long at a time until the log was checked for damage. */
+const HEAD_CHECK_MS = 2_000
 /** How many sessions are remembered as told of in the log. */
 const MAX_TOLD = 1_000
 
@@ -98,9 +101,7 @@ export class NatsSessionLog implements SessionLog {
     const { head } = this.#deps
     for (let attempt = 0; ; attempt++) {
       try {
-        if (head.isPending && !(await head.checked(giveUpAt - Date.now()))) {
-          throw new BusError('unavailable', 'the session log is being checked; try again')
-        }
+        await this.#headChecked(giveUpAt - Date.now())
         const stored = await this.#deps.jetstream.publish(subject, data, {
           msgID,
           headers: envelopeHeaders(envelope),
@@ -144,6 +145,7 @@ export class NatsSessionLog implements SessionLog {
     /** Whether more is wanted. */
     const take = (message: StoredMsg): boolean => {
       last = message.seq
+      this.#deps.head.note(last)
       if (last > until) return false
       const entry = parseStored(message, this.#onUnreadable)
       if (entry !== undefined) entries.push(entry)
@@ -205,8 +207,15 @@ export class NatsSessionLog implements SessionLog {
   }
 
   async purge(session: SessionId): Promise<void> {
+    const { jetstream, manager } = this.#deps
     const filter = sessionLogSubjects(session)
-    await this.#patiently(() => this.#deps.manager.streams.purge(SESSIONS_STREAM, { filter }))
+    await this.#patiently(async () => {
+      await this.#headChecked(HEAD_CHECK_MS)
+      // The stream's last message stays, else it would be taken for lost with damaged data.
+      const { seq } = await jetstream.publish(LOG_PROBE, new Uint8Array())
+      await manager.streams.purge(SESSIONS_STREAM, { filter, seq })
+      await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE, keep: 1 })
+    })
   }
 
   async counts(): Promise<LogCounts> {
@@ -273,7 +282,10 @@ export class NatsSessionLog implements SessionLog {
             return onProgress(decode(toolProgress.payload, message.data, 'tool progress'))
           }
           const live = parseRepublished(message, this.#onUnreadable)
-          if (live !== undefined) onEntry(live.entry, live.previous)
+          if (live === undefined) return
+          // Clients see it: its sequence must not be given out again, even if its writer dies before noting it.
+          this.#deps.head.note(live.entry.seq)
+          onEntry(live.entry, live.previous)
         }),
       read: (after, through) => this.read(session, after, { through }),
       last: () => this.#last(sessionLogSubjects(session)),
@@ -317,7 +329,18 @@ export class NatsSessionLog implements SessionLog {
   }
 
   #last(subject: string): Promise<StoredMsg | null> {
-    return this.#patiently(() => this.#newest({ last_by_subj: subject }))
+    return this.#patiently(async () => {
+      // Before that it is not known whether an end was lost that later entries have passed.
+      await this.#headChecked(HEAD_CHECK_MS)
+      return this.#newest({ last_by_subj: subject })
+    })
+  }
+
+  async #headChecked(limitMs: number): Promise<void> {
+    const { head } = this.#deps
+    if (head.isPending && !(await head.checked(limitMs))) {
+      throw new BusError('unavailable', 'the session log is being checked; try again')
+    }
   }
 
   /** Replicas may lag: in a cluster the stream's leader is asked, which costs more. */

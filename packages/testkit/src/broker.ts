@@ -11,6 +11,8 @@ export interface Broker extends AsyncDisposable {
   pid(): number
   /** As if the machine had lost it: SIGKILL. */
   kill(): Promise<void>
+  /** In its own time: SIGTERM. */
+  stop(): Promise<void>
   /** On the same address and data. */
   start(): Promise<void>
   /** A bus connected to it, closed with it. */
@@ -47,6 +49,7 @@ export async function startBroker({ folder, minFreeBytes }: BrokerOptions = {}):
       server.process.signal('SIGKILL')
       await server.process.gone
     },
+    stop: () => server.stop(),
     async start() {
       server = await startNatsServer(guardian, options)
     },
