@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { inspectJson } from './inspect-json.ts'
+import { inspectJson, JsonInspector } from './inspect-json.ts'
 
 const inspect = (text: string): ReturnType<typeof inspectJson> => inspectJson(Buffer.from(text))
 const long = 'x'.repeat(100)
@@ -31,6 +31,19 @@ test.each([
   expect(inspect(text)).toMatchObject({ id, hasMethod })
 })
 
+test.each([
+  `{"jsonrpc":"2.0","id" : "a1","result":{"id":3,"text":"\\\\\\"[{,:${long}\\\\"}}`,
+  '{"result":[{},{"method":1}],"method":"ping","id":-42}',
+])('the shape of %s is the same however it is cut into pieces', (text) => {
+  const bytes = Buffer.from(text)
+  const { values, depth, id, hasMethod } = inspectJson(bytes)
+  for (let size = 1; size < bytes.length; size += 1) {
+    const inspector = new JsonInspector()
+    for (let at = 0; at < bytes.length; at += size) inspector.push(bytes.subarray(at, at + size))
+    expect(inspector).toMatchObject({ values, depth, id, hasMethod, bytes: bytes.length })
+  }
+})
+
 test('a text of many escaped quotes is inspected in linear time', () => {
   const text = JSON.stringify([`${'"'.repeat(200_000)}${`${long}"`.repeat(2_000)}`])
   expect(inspect(text)).toMatchObject({ values: 1, depth: 1 })
@@ -40,5 +53,5 @@ test('the inspection ends once there are too many values and the id is known', (
   const text = `{"id":1,"result":[${'{},'.repeat(1_000)}1]}`
   expect(inspectJson(Buffer.from(text), 100)).toMatchObject({ id: 1, values: 101 })
   const late = `{"result":[${'{},'.repeat(1_000)}1],"id":1}`
-  expect(inspectJson(Buffer.from(late), 100)).toMatchObject({ id: 1, values: 2_004 })
+  expect(inspectJson(Buffer.from(late), 100)).toMatchObject({ id: 1, values: 2_005 })
 })

@@ -9,8 +9,8 @@ const CLOSE_BRACE = 0x7d
 
 /** Longer strings are searched for their end by native code, which takes longer to begin. */
 const SHORT_STRING = 48
-/** An id that has more is not one of ours. */
-const MAX_ID_BYTES = 32
+/** An id or a key that has more, with spaces around it, is none that matters. */
+const MAX_TOKEN_BYTES = 48
 
 export interface JsonShape {
   /** Signs `{`, `[`, `:` and `,` outside of strings. */
@@ -27,42 +27,103 @@ export interface JsonShape {
  * a megabyte of brackets. It may stop once it has more than `enough` values. A text that is not JSON has some shape too.
  */
 export function inspectJson(bytes: Buffer, enough = Infinity): JsonShape {
-  let values = 0
-  let depth = 0
-  let deepest = 0
-  let id: JsonShape['id']
-  let hasMethod = false
-  for (let at = 0; at < bytes.length; at += 1) {
-    if (values > enough && id !== undefined) break
-    switch (bytes[at]) {
-      case QUOTE: {
-        const end = endOfString(bytes, at + 1)
-        if (depth === 1 && isKey(bytes, at, end, 'method')) hasMethod = true
-        if (depth === 1 && isKey(bytes, at, end, 'id')) id = readId(bytes, end + 1)
-        at = end
-        break
-      }
-      case OPEN_BRACKET:
-      case OPEN_BRACE:
-        values += 1
-        depth += 1
-        if (depth > deepest) deepest = depth
-        break
-      case CLOSE_BRACKET:
-      case CLOSE_BRACE:
-        depth -= 1
-        break
-      case COMMA:
-      case COLON:
-        values += 1
-        break
-      default:
-    }
-  }
-  return { values, depth: deepest, id, hasMethod }
+  const inspector = new JsonInspector(enough)
+  inspector.push(bytes)
+  return inspector
 }
 
-/** Where the quote is that ends the string whose content begins at `start`. */
+/** `inspectJson` of a text that arrives in pieces. */
+export class JsonInspector implements JsonShape {
+  values = 0
+  depth = 0
+  id: JsonShape['id']
+  hasMethod = false
+  /** Bytes pushed so far. */
+  bytes = 0
+  readonly #enough: number
+  #level = 0
+  #isInString = false
+  /** The next byte belongs to an escape sequence. */
+  #isEscaped = false
+  /** The key in the outermost object whose value is being read, with its quotes. */
+  #key = ''
+  /** The key or the value that is being read in the outermost object, as far as it matters. */
+  #token = ''
+
+  constructor(enough = Infinity) {
+    this.#enough = enough
+  }
+
+  push(bytes: Buffer): void {
+    let at = this.#isInString ? this.#readString(bytes, 0) + 1 : 0
+    let { values, depth } = this
+    let level = this.#level
+    for (; at < bytes.length; at += 1) {
+      if (values > this.#enough && this.id !== undefined) break
+      switch (bytes[at]) {
+        case QUOTE:
+          this.#level = level
+          at = this.#readString(bytes, at)
+          break
+        case OPEN_BRACKET:
+        case OPEN_BRACE:
+          values += 1
+          level += 1
+          if (level > depth) depth = level
+          break
+        case CLOSE_BRACKET:
+        case CLOSE_BRACE:
+          if (level === 1) this.#endValue()
+          level -= 1
+          break
+        case COMMA:
+          values += 1
+          if (level === 1) this.#endValue()
+          break
+        case COLON:
+          values += 1
+          if (level === 1) this.#endKey()
+          break
+        default:
+          if (level === 1) this.#keep(bytes, at, at + 1)
+      }
+    }
+    this.#level = level
+    this.values = values
+    this.depth = depth
+    this.bytes += bytes.length
+  }
+
+  /** From the quote that begins a string, or within the string, to the quote that ends it. */
+  #readString(bytes: Buffer, at: number): number {
+    const start = this.#isInString ? at : at + 1
+    const content = this.#isEscaped ? start + 1 : start
+    const end = endOfString(bytes, content)
+    if (this.#level === 1) this.#keep(bytes, at, end + 1)
+    this.#isInString = end >= bytes.length
+    this.#isEscaped = this.#isInString && endsEscaped(bytes, content)
+    return end
+  }
+
+  #keep(bytes: Buffer, start: number, end: number): void {
+    const room = MAX_TOKEN_BYTES - this.#token.length
+    if (room > 0) this.#token += bytes.toString('latin1', start, Math.min(end, start + room))
+  }
+
+  #endKey(): void {
+    this.#key = this.#token.trim()
+    this.#token = ''
+    if (this.#key === '"method"') this.hasMethod = true
+  }
+
+  #endValue(): void {
+    if (this.#key === '"id"') this.id = readId(this.#token)
+    this.#key = ''
+    this.#token = ''
+  }
+}
+
+/** The quote that ends the string whose content begins at `start`; the length where there is none. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length;) {
     const soon = Math.min(at + SHORT_STRING, bytes.length)
@@ -80,22 +141,16 @@ function endOfString(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-function isKey(bytes: Buffer, start: number, end: number, key: string): boolean {
-  if (end - start - 1 !== key.length || bytes.toString('latin1', start + 1, end) !== key)
-    return false
-  for (let at = end + 1; at < bytes.length; at += 1) {
-    if (bytes[at] === COLON) return true
-    if (!isSpace(bytes[at])) return false
+/** Whether the bytes, of which those from `start` on are of a string, end within an escape sequence. */
+function endsEscaped(bytes: Buffer, start: number): boolean {
+  let slashes = 0
+  while (bytes.length - slashes > start && bytes[bytes.length - slashes - 1] === BACKSLASH) {
+    slashes += 1
   }
-  return false
+  return slashes % 2 === 1
 }
 
-function readId(bytes: Buffer, start: number): JsonShape['id'] {
-  const text = bytes.toString('latin1', start, start + MAX_ID_BYTES)
-  const literal = /^\s*:\s*("[^"\\]*"|-?\d+)\s*[,}]/.exec(text)?.[1]
+function readId(token: string): JsonShape['id'] {
+  const literal = /^\s*("[^"\\]*"|-?\d+)\s*$/.exec(token)?.[1]
   return literal === undefined ? undefined : (JSON.parse(literal) as number | string)
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d
 }

@@ -1,16 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import type { Logger } from '../logger.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import { TokenBucket } from '../policies/token-bucket.ts'
-import { inspectJson, type JsonShape } from './inspect-json.ts'
+import { inspectJson, JsonInspector, type JsonShape } from './inspect-json.ts'
 import type { MessageLimits } from './message-limits.ts'
 
-/** How fast the body of a remote server is read, after so many bytes at once: reading takes time of all others. */
-const READ_BYTES_PER_MS = 32 * 1024
-const READ_BURST_MS = 250
+/** How fast bodies of a remote server and refused messages are read, after 8 MB at once: reading takes time of all others. */
+const READ_BYTES_PER_MS = 16 * 1024
+const READ_BURST_MS = 500
+/** After so many bytes of large messages, others have their turn. */
+const SLICE_BYTES = 256 * 1024
 /** For how long a server counts as flooding after something of it was left out, in milliseconds. */
 const FLOOD_MS = 1_000
 const WINDOW_MS = 60_000
@@ -51,6 +53,7 @@ export class Intake {
   #bufferedBytes = 0
   /** When the bodies read so far should have been read at the most. */
   #readUntil = 0
+  #sliceBytes = 0
 
   constructor(deps: IntakeDeps) {
     const { limits, now = () => performance.now() } = deps
@@ -89,28 +92,34 @@ export class Intake {
     this.#deps.logger.warn({ action: 'flood', what }, message)
   }
 
-  /**
-   * Why a message must not be parsed; undefined when it may. What is refused is counted. A beginning is refused only
-   * where its id is known, since the rest would be lost.
-   */
-  check(bytes: Buffer, { isBeginning = false } = {}): RefusedMessage | undefined {
-    const { messageDepth, messageValues, notificationBytes, requestBytes } = this.limits
+  /** Inspects a message that arrives in pieces, for `judge`. */
+  inspector(): JsonInspector {
+    return new JsonInspector(this.limits.messageValues)
+  }
+
+  /** Why a message must not be parsed; undefined when it may. What is refused is counted. */
+  check(bytes: Buffer): RefusedMessage | undefined {
+    const { messageDepth, messageValues, notificationBytes } = this.limits
     // Nothing so short can be over a limit.
     if (bytes.length <= Math.min(2 * messageDepth, messageValues, notificationBytes))
       return undefined
-    const shape = inspectJson(bytes, messageValues)
+    return this.judge(inspectJson(bytes, messageValues), bytes.length)
+  }
+
+  /** `check` of a message, or of the beginning of one, that has been inspected. */
+  judge(shape: JsonShape, bytes: number): RefusedMessage | undefined {
+    const { messageDepth, messageValues, notificationBytes, requestBytes } = this.limits
     const { depth, values, hasMethod, id } = shape
-    if (isBeginning && id === undefined) return undefined
     const mostBytes = id === undefined ? notificationBytes : requestBytes
     let reason: string | undefined
     if (values > messageValues) {
       reason = `has more than ${messageValues} values and names; ask for less at a time`
     } else if (depth > messageDepth) {
       reason = `is nested deeper than ${messageDepth} levels`
-    } else if (hasMethod && bytes.length > mostBytes) {
+    } else if (hasMethod && bytes > mostBytes) {
       reason = `has more than ${mostBytes} bytes`
     }
-    return reason === undefined ? undefined : this.refuse(reason, shape, bytes.length)
+    return reason === undefined ? undefined : this.refuse(reason, shape, bytes)
   }
 
   /** Counts a message that is refused, and ends the connection when there are too many. */
@@ -136,12 +145,20 @@ export class Intake {
     return this.#bufferedBytes <= this.limits.bufferedBytes
   }
 
-  /** Undefined when more may be read at once, and else when. */
+  /** Counts bytes of bodies and refused messages. Undefined when more may be read at once, and else when. */
   pace(bytes: number): Promise<void> | undefined {
     const now = this.#now()
     this.#readUntil = Math.max(now, this.#readUntil) + bytes / READ_BYTES_PER_MS
     const waitMs = this.#readUntil - now - READ_BURST_MS
-    return waitMs > 0 ? delay(waitMs) : undefined
+    return waitMs > 0 ? delay(waitMs) : this.slice(bytes)
+  }
+
+  /** Undefined when more may be handled at once, and else when: others have their turn after each slice. */
+  slice(bytes: number): Promise<void> | undefined {
+    this.#sliceBytes += bytes
+    if (this.#sliceBytes < SLICE_BYTES) return undefined
+    this.#sliceBytes = 0
+    return nextTurn()
   }
 
   /** Ends the connection. */

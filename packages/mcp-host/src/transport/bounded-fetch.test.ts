@@ -86,6 +86,14 @@ test('a JSON body of too many values is an error to its request, whatever it is'
   expect(await response.json()).toEqual(refused('has more than 1000 values'))
 })
 
+test('a JSON body of too many values is not read to its end', async () => {
+  const { response, written } = await ask(endless('application/json', '{},'.repeat(1_000)), {
+    messageValues: 1_000,
+  })
+  expect(await response.json()).toEqual(refused('has more than 1000 values'))
+  expect(await written).toBeLessThan(10_000_000)
+})
+
 test('an endless event ends its stream with an error to the request', async () => {
   const { response, written } = await ask(
     endless('text/event-stream', `data: ${'x'.repeat(4_000)}\n`),

@@ -9,6 +9,8 @@ import { EventSplitter } from './event-splitter.ts'
 const MAX_OTHER_BYTES = 1024 * 1024
 /** After so many bytes of events others have their turn. */
 const SLICE_BYTES = 64 * 1024
+/** An event that has so many bytes is inspected in slices. */
+const MIN_LARGE_BYTES = 256 * 1024
 /** The pause after each slice of a server that sends too much, in milliseconds. */
 const FLOOD_PAUSE_MS = 10
 
@@ -49,19 +51,22 @@ export function boundedFetch(intake: Intake): Fetch {
 
 async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
   using held = new HeldBytes(intake)
+  const inspector = intake.inspector()
   const parts: Uint8Array[] = []
   for await (const chunk of chunks) {
     const pause = intake.pace(chunk.length)
     if (pause !== undefined) await pause
     parts.push(chunk)
+    inspector.push(toBuffer(chunk))
     // Leaving the loop ends the request.
     if (!held.set(held.bytes + chunk.length)) {
       yield encode(held.refuse(id()))
       return
     }
+    if (inspector.values > intake.limits.messageValues) break
   }
   const bytes = Buffer.concat(parts, held.bytes)
-  const refused = intake.check(bytes)
+  const refused = intake.judge(inspector, held.bytes)
   if (refused === undefined) yield bytes
   else yield encode(answerTo(id(), refused))
 }
@@ -73,8 +78,9 @@ async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
   for await (const chunk of chunks) {
     const pause = intake.pace(chunk.length)
     if (pause !== undefined) await pause
-    for (const event of splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
-      const refused = intake.check(event)
+    for (const event of splitter.push(toBuffer(chunk))) {
+      const refused =
+        event.length < MIN_LARGE_BYTES ? intake.check(event) : await checkLarge(intake, event)
       const answer = refused === undefined ? undefined : inPlaceOf(refused)
       if (refused === undefined) yield event
       else if (answer !== undefined) yield toEvent(answer)
@@ -100,6 +106,15 @@ async function* readSome({ chunks }: Exchange): Chunks {
     rest -= chunk.length
     if (rest <= 0) return
   }
+}
+
+async function checkLarge(intake: Intake, event: Buffer): Promise<RefusedMessage | undefined> {
+  const inspector = intake.inspector()
+  for (let at = 0; at < event.length; at += SLICE_BYTES) {
+    inspector.push(event.subarray(at, at + SLICE_BYTES))
+    await nextTurn()
+  }
+  return intake.judge(inspector, event.length)
 }
 
 /** Bytes of one message that is not complete yet. */
@@ -148,6 +163,10 @@ function answerTo(
   { reason }: RefusedMessage,
 ): JSONRPCMessage | undefined {
   return inPlaceOf({ reason, shape: { id, hasMethod: false } })
+}
+
+function toBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length)
 }
 
 function encode(message: JSONRPCMessage | undefined): Uint8Array {

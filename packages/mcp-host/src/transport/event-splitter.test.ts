@@ -23,6 +23,10 @@ test.each([
     ['data: 1\r\r', 'data: 2\r\r', ''],
   ],
   [['id: 1\ndata: a\ndata: b\n\n'], ['id: 1\ndata: a\ndata: b\n\n', '']],
+  [
+    ['data: a\rdata: b\ndata: c\n\rdata: d\r\n', 'data: e\n', '\r\n'],
+    ['data: a\rdata: b\ndata: c\n\r', 'data: d\r\ndata: e\n\r', '\n'],
+  ],
   [['\n\n: ping\n\n'], ['\n', '\n', ': ping\n\n', '']],
 ])('the events of %j are %j', (chunks, events) => {
   expect(split(...chunks)).toEqual(events)

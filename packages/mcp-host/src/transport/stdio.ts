@@ -4,6 +4,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import type { ResourceLimits } from '../config/mcp-config.ts'
+import type { JsonInspector } from '../connection/inspect-json.ts'
 import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../connection/intake.ts'
 import { bindLogger } from '../logger.ts'
 import { enforceLimits } from '../process/enforce-limits.ts'
@@ -23,8 +24,8 @@ import { UnsentError } from './unsent-error.ts'
 /** Parsing more makes all others wait too long: a thread does it. */
 const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
-/** A message is inspected before it is complete when it has so many bytes, and twice, and four times as many. */
-const FIRST_INSPECTION_BYTES = 4 * 1024 * 1024
+/** A message that has so many bytes is inspected while it arrives. */
+const MIN_LARGE_BYTES = 256 * 1024
 /** Of a server that writes too much to stderr only the end of each piece is read. */
 const READ_OF_FLOOD_BYTES = 4096
 /** After so many lines, or bytes, others have their turn. */
@@ -74,8 +75,8 @@ export class StdioTransport implements Transport, Endpoint {
   #pause: Promise<void> | undefined
   /** Read without a pause. */
   #slice = { lines: 0, bytes: 0 }
-  /** How many bytes the unfinished message has when it is inspected next. */
-  #inspectAtBytes = FIRST_INSPECTION_BYTES
+  /** Of the unfinished message, where it is large. */
+  #inspector: JsonInspector | undefined
 
   constructor(deps: StdioTransportDeps, options: StdioTransportOptions) {
     this.#deps = deps
@@ -206,22 +207,26 @@ export class StdioTransport implements Transport, Endpoint {
       whenTooLong: 'throw',
     })
     const chunks: Buffer[] = []
-    function* unread(): Generator<Buffer<ArrayBuffer>> {
-      for (let chunk; (chunk = chunks.shift()) !== undefined;) yield* lines.push(chunk)
+    const inspect = (chunk: Buffer) => this.#inspectUnfinished(lines, chunk)
+    function* unread(): Generator<Buffer<ArrayBuffer> | Promise<void>> {
+      for (let chunk; (chunk = chunks.shift()) !== undefined;) {
+        yield* lines.push(chunk)
+        const pause = inspect(chunk)
+        if (pause !== undefined) yield pause
+      }
     }
     stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       // They come also while it is paused: Node reads the rest when the program ends.
       if (this.#pause === undefined) this.#readLines(stdout, unread())
-      this.#inspectUnfinished(lines)
     })
   }
 
   /** Reads the messages in their order. */
-  #readLines(stdout: Readable, lines: Iterator<Buffer<ArrayBuffer>>): void {
+  #readLines(stdout: Readable, lines: Iterator<Buffer<ArrayBuffer> | Promise<void>>): void {
     try {
       for (let next = lines.next(); next.done !== true; next = lines.next()) {
-        const pause = this.#readLine(next.value) ?? this.#endOfSlice(next.value)
+        const pause = next.value instanceof Promise ? next.value : this.#handleLine(next.value)
         if (pause !== undefined) {
           // The rest stays in the pipe, however much the server has to say.
           stdout.pause()
@@ -239,22 +244,32 @@ export class StdioTransport implements Transport, Endpoint {
     }
   }
 
-  /** A message that is too much is not held until it is complete. */
-  #inspectUnfinished(lines: LineSplitter): void {
-    if (lines.bytes < this.#inspectAtBytes) {
-      if (lines.bytes < FIRST_INSPECTION_BYTES) this.#inspectAtBytes = FIRST_INSPECTION_BYTES
-      return
+  /** A message that is too much is not held until it is complete. Undefined until others must have their turn. */
+  #inspectUnfinished(lines: LineSplitter, chunk: Buffer): Promise<void> | undefined {
+    // Nobody waits for the rest of a refused message.
+    if (lines.isSkipping) return this.intake.pace(chunk.length)
+    if (lines.bytes < MIN_LARGE_BYTES) return undefined
+    const isFirst = this.#inspector === undefined
+    this.#inspector ??= this.intake.inspector()
+    this.#inspector.push(isFirst ? lines.beginning() : chunk)
+    // The id is needed for the answer in its place.
+    const refused =
+      this.#inspector.id === undefined ? undefined : this.intake.judge(this.#inspector, lines.bytes)
+    if (refused !== undefined) {
+      this.#inspector = undefined
+      lines.skip()
+      this.#refuse(refused)
     }
-    this.#inspectAtBytes = lines.bytes * 2
-    const refused = this.intake.check(lines.beginning(), { isBeginning: true })
-    if (refused === undefined) return
-    lines.skip()
-    this.#refuse(refused)
+    return this.intake.slice(chunk.length)
+  }
+
+  #handleLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
+    return this.#readLine(line) ?? this.#endOfSlice(line)
   }
 
   /** Undefined when it is done. */
   #readLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
-    const refused = this.intake.check(line)
+    const refused = this.#check(line)
     if (refused !== undefined) {
       this.#refuse(refused)
       return undefined
@@ -264,6 +279,14 @@ export class StdioTransport implements Transport, Endpoint {
     }
     this.#take(parse(line), line)
     return undefined
+  }
+
+  #check(line: Buffer): RefusedMessage | undefined {
+    const inspector = this.#inspector
+    if (inspector === undefined) return this.intake.check(line)
+    this.#inspector = undefined
+    inspector.push(line.subarray(inspector.bytes))
+    return this.intake.judge(inspector, line.length)
   }
 
   #refuse(refused: RefusedMessage): void {
