@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Waits for a fact: until `probe` gives a value that is not false, null or undefined. */
+/**
+ * Waits for a fact: until `probe` gives a value that is not false, null or undefined. The limit only ends a test
+ * that fails anyway; it is long, because starting a process takes seconds on a busy machine.
+ */
 export async function eventually<Value>(
   probe: () => Value | Promise<Value>,
-  limitMs = 5000,
+  limitMs = 20_000,
 ): Promise<NonNullable<Exclude<Value, false>>> {
   const deadline = performance.now() + limitMs
   for (;;) {

@@ -1,4 +1,5 @@
-import { chmod, mkdir, open } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 
@@ -10,6 +11,7 @@ import { openWorkspace, type Workspace } from '../../test/workspace.ts'
 import { Guardian } from './guardian.ts'
 import { spawnGuarded, type SpawnOptions } from './spawn-guarded.ts'
 
+const SIGTERM_BIT = 1n << BigInt(constants.signals.SIGTERM - 1)
 const env = { PATH: process.env['PATH'] }
 
 async function run(options: Partial<SpawnOptions> & Pick<SpawnOptions, 'command'>) {
@@ -40,6 +42,14 @@ async function familyOf(workspace: Workspace): Promise<number[]> {
     const pids = await workspace.lines('pids')
     return pids.length === 2 && pids.map(Number)
   })
+}
+
+/** Whether the shell has got as far as its `trap`. Elsewhere than on Linux nobody can look. */
+async function hasIgnored(pid: number): Promise<boolean> {
+  if (process.platform !== 'linux') return true
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const mask = BigInt(`0x${/^SigIgn:\s*(\w+)$/m.exec(status)?.[1] ?? 0}`)
+  return (mask & SIGTERM_BIT) !== 0n
 }
 
 describe('a guarded process', () => {
@@ -190,6 +200,7 @@ describe('the guardian', () => {
     await using guardian = new Guardian()
     const child = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
     const { pid = 0 } = guardian
+    await eventually(() => hasIgnored(pid))
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal)
     child.stdin?.end()
     await child.gone
