@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
 import { StreamCheck } from './check/stream-check.ts'
+import type { ClientOptions } from './client.ts'
 import { Client } from './client.ts'
 
 /** A gateway that says only what the test tells it to. */
@@ -52,17 +53,21 @@ const welcome = {
 const accepted = (messageId: string): object => ({ type: 'accepted', payload: { messageId } })
 const turn = (id: string, payload: object): object => ({ type: 'turn', id, payload })
 
+const newCheck = (): StreamCheck => new StreamCheck('c', new Map())
+
 let stack = new AsyncDisposableStack()
 afterEach(async () => {
   await stack.disposeAsync()
   stack = new AsyncDisposableStack()
 })
 
-async function connected(): Promise<{ client: Client; gateways: [Gateway, Gateway] }> {
+async function connected(
+  options: Partial<ClientOptions> = {},
+): Promise<{ client: Client; gateways: [Gateway, Gateway] }> {
   const gateways: [Gateway, Gateway] = [stack.use(new Gateway()), stack.use(new Gateway())]
   await Promise.all(gateways.map((each) => each.listening()))
   const urls = gateways.map(({ url }) => url)
-  const client = stack.use(new Client({ urls, first: 0, check: new StreamCheck('c', new Map()) }))
+  const client = stack.use(new Client({ urls, first: 0, check: newCheck(), ...options }))
   await eventually(() => gateways[0].sockets.length === 1)
   gateways[0].send(welcome)
   await eventually(() => client.start)
@@ -111,7 +116,7 @@ test('it says again later what could not be stored, and reports what was refused
   await eventually(() => client.faults.length === 1)
   one.sockets[0]?.close(1008, 'after is not an event')
   await eventually(() => client.faults.length === 2)
-  expect(client.faults[1]).toContain('after is not an event')
+  expect(client.faults[1]?.detail).toContain('after is not an event')
 })
 
 test('it cancels again at another gateway until that is accepted', async () => {
@@ -142,4 +147,40 @@ test('it leaves a gateway that says nothing', async () => {
   const { gateways } = await connected()
   await eventually(() => gateways[1].sockets.length === 1)
   expect(gateways[0].heard.map(({ type }) => type)).toContain('ping')
+})
+
+test('it begins anew when its last event was lost with damaged data, and says again what was not accepted', async () => {
+  const { client, gateways } = await connected({ checkAnew: newCheck })
+  const [one, other] = gateways
+  void client.say('m1', 'hello')
+  await eventually(() => one.messages.length === 1)
+  one.send(turn('2.1.2.0', { state: 'started', messageId: 'm0' }))
+  await eventually(() => client.received.length === 1)
+  one.sockets[0]?.close(1011, 'reconnect with the last id')
+  await eventually(() => other.sockets.length === 1)
+  expect(other.queries).toEqual(['/ws?sessionId=S&after=2.1.2.0'])
+  other.sockets[0]?.close(1008, 'query: after was lost when data was damaged; connect without it')
+  await eventually(() => one.sockets.length === 2)
+  expect(one.queries.at(-1)).toBe('/ws?sessionId=S')
+  one.send({ ...welcome, id: '9.9.-.0' })
+  await eventually(() => one.messages.length === 2)
+  expect(client.restarts).toEqual([{ lost: '2.1.2.0', index: 1, from: '9.9.-.0' }])
+  expect([client.checks.length, client.check.running]).toEqual([2, undefined])
+  expect(client.faults).toEqual([])
+  client.drop()
+  await eventually(() => other.sockets.length === 2)
+  expect(other.queries.at(-1)).toBe('/ws?sessionId=S&after=9.9.-.0')
+})
+
+test('it gives up turns of accepted messages that were said before a time', async () => {
+  const { client, gateways } = await connected()
+  const ends: string[] = []
+  for (const id of ['m1', 'm2']) void client.say(id, 'hello').then(() => ends.push(id))
+  gateways[0].send(accepted('m1'))
+  await eventually(() => client.accepted.has('m1'))
+  client.giveUp(0)
+  expect(client.givenUp.size).toBe(0)
+  client.giveUp(performance.now() + 1)
+  await eventually(() => ends.length > 0)
+  expect([ends, [...client.givenUp]]).toEqual([['m1'], ['m1']])
 })

@@ -9,6 +9,9 @@ const PING_MS = 800
 const RETRY_MS = 150
 /** The code with which a gateway that goes down closes. */
 const COME_BACK = 1012
+/** The code with which a gateway refuses what a client asks for, and how it says that `after` was lost. */
+const REFUSED = 1008
+const AFTER_IS_LOST = 'connect without it'
 
 export interface ClientOptions {
   /** Of all gateways. */
@@ -17,6 +20,8 @@ export interface ClientOptions {
   readonly first: number
   /** Watches the stream. */
   readonly check: StreamCheck
+  /** Watches the stream that begins when the last id was lost with damaged data; without it that is a fault. */
+  readonly checkAnew?: (() => StreamCheck) | undefined
   /** Where to join a session that there is; without it the first gateway gives a new one. */
   readonly join?: { readonly sessionId: string; readonly after: string }
 }
@@ -27,26 +32,41 @@ export interface Received {
   readonly event: SessionEvent
 }
 
+/** A client's stream began anew, because the host had lost the event of its last id. */
+export interface Restart {
+  /** The last id before. */
+  readonly lost: string
+  /** How many events were received before. */
+  readonly index: number
+  /** Where the stream began again; empty until it did. */
+  from: string
+}
+
 /**
  * A chat client as the protocol wants it: it connects to any gateway, comes back with its last id, and
  * sends again by the same id what was not accepted. Keeps all that it was sent.
  */
 export class Client implements AsyncDisposable {
   readonly received: Received[] = []
-  /** Messages the gateway said it has. */
-  readonly accepted = new Set<string>()
+  /** Messages the gateway said it has, and when, in milliseconds of `performance.now()`. */
+  readonly accepted = new Map<string, number>()
   /** What a gateway answered that it must not. */
-  readonly faults: string[] = []
+  readonly faults: { readonly detail: string; readonly message?: string | undefined }[] = []
   /** How its connections ended, apart from those that were closed with "come back" or that it dropped itself. */
   readonly breaks: string[] = []
-  readonly check: StreamCheck
+  /** Of the streams one after another: one more than there are restarts. */
+  readonly checks: StreamCheck[]
+  readonly restarts: Restart[] = []
+  /** Messages whose end is not waited for any more. */
+  readonly givenUp = new Set<string>()
   /** Where the stream began, once there is a session. */
   start: { readonly sessionId: string; readonly after: string } | undefined
   readonly #urls: readonly string[]
   readonly #unaccepted = new Map<string, string>()
   /** Messages whose turns are to end, until that is accepted. */
   readonly #uncancelled = new Set<string>()
-  readonly #waiters = new Map<string, () => void>()
+  readonly #waiters = new Map<string, { readonly end: () => void; readonly at: number }>()
+  readonly #checkAnew: (() => StreamCheck) | undefined
   readonly #closed = new AbortController()
   readonly #life: Promise<void>
   #next: number
@@ -55,22 +75,40 @@ export class Client implements AsyncDisposable {
   /** The one that it dropped last. */
   #dropped: WebSocket | undefined
 
-  constructor({ urls, first, check, join }: ClientOptions) {
+  constructor({ urls, first, check, checkAnew, join }: ClientOptions) {
     this.#urls = urls
     this.#next = first
-    this.check = check
+    this.checks = [check]
+    this.#checkAnew = checkAnew
     this.start = join
     this.#after = join?.after
     this.#life = this.#live()
   }
 
-  /** Says something; resolves when its turn has ended in the stream. */
+  /** Of the stream that goes on. */
+  get check(): StreamCheck {
+    const last = this.checks.at(-1)
+    if (last === undefined) throw new Error('a client has at least one stream')
+    return last
+  }
+
+  /** Says something; resolves when its turn has ended in the stream, or is given up. */
   async say(id: string, text: string): Promise<void> {
     const ended = Promise.withResolvers<void>()
-    this.#waiters.set(id, ended.resolve)
+    this.#waiters.set(id, { end: ended.resolve, at: performance.now() })
     this.#unaccepted.set(id, text)
     this.#send(id, text)
     await ended.promise
+    this.#waiters.delete(id)
+  }
+
+  /** No longer waits for the ends of turns whose accepted messages were said before a time. */
+  giveUp(before: number): void {
+    for (const [id, { end, at }] of this.#waiters) {
+      if (at >= before || !this.accepted.has(id)) continue
+      this.givenUp.add(id)
+      end()
+    }
   }
 
   /** Wants the turn of an accepted message to end. */
@@ -119,7 +157,7 @@ export class Client implements AsyncDisposable {
     const closed = Promise.withResolvers<void>()
     socket.on('close', (code, reason) => {
       // What it asked for is said to be faulty.
-      if (code === 1008) this.faults.push(`after=${this.#after}: ${reason.toString()}`)
+      if (code === REFUSED) this.#onRefusal(reason.toString())
       const isWanted = code === COME_BACK || socket === this.#dropped
       if (!isWanted) this.breaks.push(`${code} ${error}${reason.toString()}`)
       closed.resolve()
@@ -140,7 +178,7 @@ export class Client implements AsyncDisposable {
         this.#welcome(frame)
         return
       case 'accepted':
-        this.accepted.add(frame.payload.messageId)
+        this.accepted.set(frame.payload.messageId, at)
         // Only what was accepted before is cancelled.
         this.#uncancelled.delete(frame.payload.messageId)
         this.#unaccepted.delete(frame.payload.messageId)
@@ -163,8 +201,19 @@ export class Client implements AsyncDisposable {
     const { running } = this.check
     this.check.take(event)
     if (event.type === 'turn' && event.payload.state === 'done') {
-      this.#waiters.get(running ?? '')?.()
+      this.#waiters.get(running ?? '')?.end()
     }
+  }
+
+  #onRefusal(reason: string): void {
+    const lost = this.#after
+    if (lost === undefined || this.#checkAnew === undefined || !reason.includes(AFTER_IS_LOST)) {
+      this.faults.push({ detail: `after=${lost}: ${reason}` })
+      return
+    }
+    this.#after = undefined
+    this.restarts.push({ lost, index: this.received.length, from: '' })
+    this.checks.push(this.#checkAnew())
   }
 
   #welcome({ id, payload }: Down & { type: 'connection' }): void {
@@ -174,6 +223,8 @@ export class Client implements AsyncDisposable {
     if (id !== undefined && sessionId !== undefined) {
       this.start ??= { sessionId, after: id }
       this.#after ??= id
+      const restart = this.restarts.at(-1)
+      if (restart !== undefined) restart.from ||= id
     }
     for (const [messageId, text] of this.#unaccepted) this.#send(messageId, text)
     for (const messageId of this.#uncancelled) this.#sendCancel(messageId)
@@ -181,7 +232,9 @@ export class Client implements AsyncDisposable {
 
   #refused({ message, retryable, messageId }: (Down & { type: 'error' })['payload']): void {
     if (!retryable || messageId === undefined) {
-      this.faults.push(`${messageId}: ${message}`)
+      this.faults.push({ detail: `${messageId}: ${message}`, message: messageId })
+      // It is not asked again.
+      this.#uncancelled.delete(messageId ?? '')
       return
     }
     setTimeout(() => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
-import type { SessionId } from '@mcp-host/contracts'
+import type { LostRange, SessionId } from '@mcp-host/contracts'
 import { newSessionId } from '@mcp-host/contracts'
 import { eventually } from '@mcp-host/testkit'
 import type { Violation } from './check/violation.ts'
@@ -15,6 +15,8 @@ const LONGEST_PAUSE_MS = 2_500
 const LONGEST_LIFE_MS = 1_500
 /** How long after the last fault what was said in a deleted session is erased. */
 const ERASED_MS = 20_000
+/** The same when it came back with damaged data: the janitor looks once a minute. */
+const ERASED_AGAIN_MS = 75_000
 
 export interface DeletionsOptions {
   readonly seed: number
@@ -33,6 +35,8 @@ export class Deletions implements Disposable {
   readonly #random: Random
   readonly #closed = new AbortController()
   readonly #violations: Violation[] = []
+  /** Of which the first answer to the deletion was 404; times are in epoch milliseconds. */
+  readonly #unknown: { session: SessionId; begun: number; deleted: number }[] = []
   #next = 0
 
   constructor({ seed, urls, signal }: DeletionsOptions) {
@@ -48,12 +52,21 @@ export class Deletions implements Disposable {
   }
 
   /** Holds that all of them are gone from the logs and for readers at every gateway. */
-  async check(bus: Pick<Bus, 'sessions'>): Promise<readonly Violation[]> {
+  async check(
+    bus: Pick<Bus, 'sessions'>,
+    lost: readonly LostRange[],
+  ): Promise<readonly Violation[]> {
+    for (const { session, begun, deleted } of this.#unknown) {
+      // Its only message was lost.
+      if (lost.some(({ at }) => at >= begun && at <= deleted)) continue
+      this.#report(session, 'deleting it is answered with 404')
+    }
     for (const session of this.sessions) {
       // What a process writes late, the janitor purges within a minute; what was said is gone before.
       const isErased = async (): Promise<boolean> =>
         (await bus.sessions.read(session, 0)).every(({ kind }) => kind !== 'input')
-      const options = { limitMs: ERASED_MS, what: 'an erased session' }
+      const limitMs = lost.length > 0 ? ERASED_AGAIN_MS : ERASED_MS
+      const options = { limitMs, what: 'an erased session' }
       if (!(await eventually(isErased, options).catch(() => false))) {
         this.#report(session, 'its log is not erased')
       }
@@ -69,13 +82,16 @@ export class Deletions implements Disposable {
     for (let number = 0; !signal.aborted; number++) {
       await delay(between(this.#random, 0, LONGEST_PAUSE_MS))
       const session = newSessionId()
+      const begun = Date.now()
       const { message } = planTurn(this.#random, `d${number}`, 0)
       await this.#until([200], 'POST', `${session}/message`, { id: 'm0', message })
       await delay(between(this.#random, 0, LONGEST_LIFE_MS))
       const { status, tries } = await this.#until([204, 404], 'DELETE', session)
       this.sessions.push(session)
       // The answer to an earlier try may have been lost.
-      if (status === 404 && tries === 1) this.#report(session, 'deleting it is answered with 404')
+      if (status === 404 && tries === 1) {
+        this.#unknown.push({ session, begun, deleted: Date.now() })
+      }
     }
   }
 

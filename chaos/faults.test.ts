@@ -44,6 +44,17 @@ test('a full disk strikes nats-server, which has one', () => {
   }
 })
 
+test('every kind of damage strikes nats-server, with time for turns to end before it', () => {
+  const faults = planFaults({ ...plan, kinds: ['corrupt'] })
+    .take(6)
+    .toArray()
+  for (const fault of faults) expect(fault).toMatchObject({ target: 'nats', pauseBeforeMs: 8_000 })
+  const kinds = faults.map((fault) => (fault.kind === 'corrupt' ? fault.damage.how : fault.kind))
+  expect(kinds.toSorted()).toEqual(
+    ['truncate', 'overwrite', 'delete'].flatMap((how) => [how, how]).toSorted(),
+  )
+})
+
 test('only the chosen kinds and targets are planned', () => {
   const faults = planFaults({ ...plan, kinds: ['term'], targets: ['gateway', 'nats'] })
   for (const { kind, target } of faults.take(20)) {

@@ -2,6 +2,8 @@ import type { HostileKind } from '@mcp-host/testkit'
 import { HOSTILE_KINDS } from '@mcp-host/testkit'
 import type { ServiceName } from '@mcp-host/tools/host'
 import { SERVICES } from '@mcp-host/tools/host'
+import type { Damage } from './damage.ts'
+import { DAMAGE_KINDS } from './damage.ts'
 import { between, seededRandom, shuffleBag } from './random.ts'
 
 /** What a fault may strike. */
@@ -19,12 +21,15 @@ const PROCESS_FAULTS = ['kill', 'term', 'stop'] as const
  */
 type ProcessFaultKind = (typeof PROCESS_FAULTS)[number] | 'disk-full' | typeof ROLLING
 
-/** `hostile-server`: an MCP server that misbehaves is added beside the others, called, and removed. */
-export type FaultKind = ProcessFaultKind | 'hostile-server'
+/**
+ * `hostile-server`: an MCP server that misbehaves is added beside the others, called, and removed. `corrupt`:
+ * nats-server is killed, and the end of its session log is damaged before it starts again.
+ */
+export type FaultKind = ProcessFaultKind | 'hostile-server' | 'corrupt'
 /** What strikes unless something else is asked for. */
 export const FAULT_KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, 'hostile-server']
-/** `disk-full` has to mount a file system, which not every machine allows. */
-export const ALL_FAULT_KINDS: readonly FaultKind[] = [...FAULT_KINDS, 'disk-full']
+/** `disk-full` has to mount a file system, which not every machine allows; after `corrupt` less can be checked. */
+export const ALL_FAULT_KINDS: readonly FaultKind[] = [...FAULT_KINDS, 'disk-full', 'corrupt']
 
 /** How long a process is frozen by SIGSTOP. */
 export const FROZEN_MS = 8_000
@@ -32,6 +37,10 @@ export const FROZEN_MS = 8_000
 const HOSTILE_MS = 5_000
 /** How long the disk is full: longer than it takes the services to notice. */
 const FULL_MS = 6_000
+/** Before damage: turns end meanwhile, which must not be touched by it. */
+const BEFORE_DAMAGE_MS = 8_000
+/** How much of the log is damaged at most: about the last two seconds of 20 sessions. */
+const MOST_DAMAGED_BYTES = 32 * 1024
 const LASTING_MS: Partial<Record<FaultKind, number>> = { stop: FROZEN_MS, 'disk-full': FULL_MS }
 
 interface AnyFault {
@@ -57,7 +66,12 @@ interface HostileFault extends AnyFault {
   readonly server: HostileKind
 }
 
-export type Fault = ProcessFault | HostileFault
+export interface CorruptFault extends AnyFault {
+  readonly kind: 'corrupt'
+  readonly damage: Damage
+}
+
+export type Fault = ProcessFault | HostileFault | CorruptFault
 
 export interface FaultPlan {
   readonly seed: number
@@ -70,16 +84,18 @@ export interface FaultPlan {
 const OWN_TARGET: Partial<Record<FaultKind, Target>> = {
   'hostile-server': 'mcp-supervisor',
   'disk-full': 'nats',
+  corrupt: 'nats',
 }
 
 /**
  * Faults without end: the same for the same plan, every kind on every target equally often. A hostile server only
- * strikes the supervisors and a full disk nats-server, whatever the targets are.
+ * strikes the supervisors, a full disk and damaged data nats-server, whatever the targets are.
  */
 export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Generator<Fault> {
   const random = seededRandom(seed, 'faults')
   const nextKind = shuffleBag(random, kinds)
   const nextServer = shuffleBag(random, HOSTILE_KINDS)
+  const nextDamage = shuffleBag(random, DAMAGE_KINDS)
   const nextTarget = new Map(kinds.map((kind) => [kind, shuffleBag(random, targets)]))
   for (;;) {
     const kind = nextKind()
@@ -88,6 +104,10 @@ export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Gene
     const common = { target, replica, pauseBeforeMs: between(random, 200, 1_500) }
     if (kind === 'hostile-server') {
       yield { kind, server: nextServer(), downMs: HOSTILE_MS, ...common }
+    } else if (kind === 'corrupt') {
+      const damage = { how: nextDamage(), bytes: between(random, 1, MOST_DAMAGED_BYTES) }
+      const downMs = between(random, 200, 1_500)
+      yield { kind, damage, downMs, ...common, pauseBeforeMs: BEFORE_DAMAGE_MS }
     } else {
       yield { kind, downMs: LASTING_MS[kind] ?? between(random, 200, 1_500), ...common }
     }

@@ -1,5 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { HostileKind, JournalEntry, SmallDisk } from '@mcp-host/testkit'
 import {
   callHostileServer,
@@ -13,7 +14,9 @@ import {
 import { freePort, SERVICES, startNatsServer, startService } from '@mcp-host/tools/host'
 import type { GuardedProcess } from 'mcp-host/process'
 import { Guardian } from 'mcp-host/process'
-import type { Target } from './faults.ts'
+import { connectBus } from '@mcp-host/bus'
+import { beginBlock, damageLog } from './damage.ts'
+import type { CorruptFault, Target } from './faults.ts'
 import { SERVERS } from './planned-turn.ts'
 import { Replica } from './replica.ts'
 
@@ -22,6 +25,8 @@ const SUCCESSOR_LIMIT_MS = '30000'
 const HOSTILE = 'hostile'
 /** More than a run stores, and filled at once. */
 const DISK_MEGABYTES = 256
+/** How much of the chats a block file has that is to be deleted. */
+const NEW_BLOCK_MS = 2_000
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
 const TOOLS = [
   { name: 'mark', inputSchema, delayMs: 200 },
@@ -49,6 +54,10 @@ export interface Fleet extends AsyncDisposable {
   replicas(target: Target): readonly Replica[]
   /** A hostile MCP server stands beside the others for so long, and its tool is called. */
   sufferServer(kind: HostileKind, ms: number): Promise<void>
+  /** Kills nats-server and damages its session log before it starts again. */
+  corrupt(fault: CorruptFault): Promise<void>
+  /** Whether the run itself was connected at a time, in epoch milliseconds: it may notice a loss as the host does. */
+  hasConnected(at: number): boolean
   /** The calls that reached the MCP servers. */
   journal(): Promise<JournalEntry[]>
 }
@@ -116,6 +125,7 @@ export async function startFleet({
   for (const url of urls) {
     await eventually(() => isReady(url, SERVERS.length * TOOLS.length), { what: 'a ready host' })
   }
+  const connected: { from: number; to: number }[] = []
   const open = stack.move()
   return {
     urls,
@@ -129,6 +139,17 @@ export async function startFleet({
       await callHostileServer({ url, name: HOSTILE, kind }, AbortSignal.timeout(ms))
       await writeServers({})
     },
+    async corrupt({ damage, downMs }) {
+      if (damage.how === 'delete') {
+        const from = Date.now()
+        await fillBlock(natsUrl)
+        connected.push({ from, to: Date.now() })
+        await delay(NEW_BLOCK_MS)
+      }
+      const dataDir = disks[0]?.path ?? natsFolders[0] ?? ''
+      await nodes[0]?.suffer({ kind: 'kill', downMs }, () => damageLog(dataDir, damage))
+    },
+    hasConnected: (at) => connected.some(({ from, to }) => at >= from && at <= to),
     journal: () => readJournal(journalFile),
     async [Symbol.asyncDispose]() {
       // From here on processes may end.
@@ -176,6 +197,12 @@ async function startNats(
   )
   const natsUrl = clients.map((port) => `nats://${token}@127.0.0.1:${port}`).join(',')
   return { natsUrl, nodes }
+}
+
+async function fillBlock(url: string): Promise<void> {
+  const silent = { info: () => {}, warn: () => {}, error: () => {} }
+  await using bus = await connectBus({ url, name: 'chaos', logger: silent })
+  await beginBlock(bus)
 }
 
 async function isHealthy(port: number): Promise<boolean> {

@@ -44,6 +44,13 @@ test('a rolling restart is a run of its own, which leaves the only nats-server a
   ])
 })
 
+test('the data of a cluster is not damaged', () => {
+  expect(options('--signal', 'corrupt,kill')).toMatchObject({ kinds: ['kill', 'corrupt'] })
+  expect(options('--signal', 'corrupt', '--cluster')).toEqual([
+    expect.stringContaining('--signal corrupt excludes --cluster'),
+  ])
+})
+
 test('all that is wrong is said at once', () => {
   expect(
     options('--turns', '0', '--kill', 'gateway,router', '--signal', '', '--seconds', 'x'),
@@ -52,7 +59,7 @@ test('all that is wrong is said at once', () => {
     '--turns must be a whole number from 1 to 4294967295, not "0"',
     '--seconds must be a whole number from 1 to 86400, not "x"',
     '--kill must be all or some of gateway, orchestrator, mcp-supervisor, llm-worker, nats, not "router"',
-    '--signal must be all or some of kill, term, stop, hostile-server, disk-full, not ""',
+    '--signal must be all or some of kill, term, stop, hostile-server, disk-full, corrupt, not ""',
   ])
   expect(options('--tunrs', '5')).toEqual([expect.stringContaining('--tunrs')])
   expect(options('500')).toEqual([expect.stringContaining('500')])

@@ -16,8 +16,10 @@ servers, while sessions chat with tools; checks every client's whole stream agai
   --seconds N     go on for N seconds instead
   --kill LIST     what is struck: all, or some of ${TARGETS.join(', ')}, by commas (all)
   --signal LIST   how: all, or some of kill (-9), term, stop (SIGSTOP for 8 s), hostile-server (an MCP
-                  server that misbehaves stands beside the others, whatever --kill says), by commas (these); or
-                  disk-full (nats-server can store nothing for 6 s; takes root); or term-one-instance alone:
+                  server that misbehaves stands beside the others, whatever --kill says), by commas (these);
+                  and disk-full (nats-server can store nothing for 6 s; takes root), corrupt (nats-server is
+                  killed and the newest data of its session log cut off, overwritten or deleted; messages
+                  that a reported loss explains are counted and not checked); or term-one-instance alone:
                   SIGTERM of one service after another, with one instance of each whose successor starts first
   --sessions N    how many sessions chat (20)
   --seed N        the faults and messages of an earlier run; by chance when it is not given
@@ -99,6 +101,9 @@ export function parseOptions(
     kinds: isRolling ? ([ROLLING] as const) : chosenKinds(),
     natsServers: values['cluster'] === true ? 3 : 1,
     isKept: values['keep'] === true,
+  }
+  if (options.kinds.includes('corrupt') && options.natsServers > 1) {
+    problems.push('--signal corrupt excludes --cluster, whose other servers have the data')
   }
   if (problems.length > 0) return { problems }
   return { isHelp: values['help'] === true, options }

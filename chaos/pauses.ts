@@ -83,6 +83,8 @@ export function summarizePauses(
 /** The longest silence that a client is promised. */
 function goalMs({ kind, target, downMs }: Fault, natsServers: number): number {
   if (kind === 'disk-full') return downMs + 10_000
+  // The log is filled up as far as its end is known.
+  if (kind === 'corrupt') return downMs + 10_000
   if (kind === ROLLING) return 3_000
   if (target === 'nats') return natsServers > 1 ? 10_000 : downMs + 6_000
   if (kind === 'stop') return 8_000

@@ -50,6 +50,19 @@ test.each(['kill', 'term'] as const)('after %s another one takes its place', asy
   expect(replica.violations).toEqual([])
 })
 
+test('its data is struck while it is down', async () => {
+  const { replica, signals, started } = await start()
+  const strike = vi.fn(() => {
+    expect([signals, started.length]).toEqual([['SIGKILL'], 1])
+    return Promise.resolve()
+  })
+  const suffered = replica.suffer({ kind: 'kill', downMs: 500 }, strike)
+  await vi.advanceTimersByTimeAsync(500)
+  await suffered
+  expect(strike).toHaveBeenCalledOnce()
+  expect(started).toHaveLength(2)
+})
+
 test('the successor of the only one starts before it stops', async () => {
   const { replica, signals, started } = await start({ obeys: false })
   const suffered = replica.suffer({ kind: 'term-one-instance', downMs: 500 })

@@ -46,8 +46,14 @@ export class Replica {
     return new Replica(name, start, await start(), disk)
   }
 
-  /** Does a fault and what follows it; resolves when the process is at work again. */
-  async suffer({ kind, downMs }: Pick<ProcessFault, 'kind' | 'downMs'>): Promise<void> {
+  /**
+   * Does a fault and what follows it; resolves when the process is at work again. `whileDown` runs before an ended
+   * process is started again.
+   */
+  async suffer(
+    { kind, downMs }: Pick<ProcessFault, 'kind' | 'downMs'>,
+    whileDown?: () => Promise<void>,
+  ): Promise<void> {
     await this.#reviving
     const victim = this.#process
     if (kind === 'stop') {
@@ -74,6 +80,7 @@ export class Replica {
     victim.signal(kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
     await this.#end(victim)
     await pause(downMs)
+    await whileDown?.()
     await this.#revive()
   }
 

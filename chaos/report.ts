@@ -1,4 +1,5 @@
-import type { LogEntry } from '@mcp-host/contracts'
+import type { LogEntry, LostRange } from '@mcp-host/contracts'
+import type { Excused } from './check-run.ts'
 import { logStories } from './check/log-stories.ts'
 import type { Violation } from './check/violation.ts'
 import type { Pauses, Struck } from './pauses.ts'
@@ -27,6 +28,17 @@ export interface Report {
   readonly landed: Counts
   /** Generations that were visibly written anew. */
   readonly resets: number
+  /** After damage to the log. */
+  readonly damage: {
+    /** Losses that the host reported. */
+    readonly losses: number
+    /** Messages that were not checked, by why not. */
+    readonly excused: Counts
+    /** Turns that were not waited for any longer. */
+    readonly givenUp: number
+    /** Streams that began anew because their last event was lost. */
+    readonly restarts: number
+  }
   readonly pauses: Readonly<Record<string, Pauses>>
   readonly violations: number
   readonly violationsByRule: Counts
@@ -43,12 +55,15 @@ export interface ReportInput {
   readonly struck: readonly Struck[]
   readonly violations: readonly Violation[]
   readonly logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>
+  readonly excused: Excused
+  readonly lost: readonly LostRange[]
   readonly durationMs: number
 }
 
 export function makeReport(input: ReportInput): Report {
-  const { options, sessions, deleted, struck, violations, logs, durationMs } = input
+  const { options, sessions, deleted, struck, violations, logs, excused, lost, durationMs } = input
   const stories = [...logs.values()].flatMap((log) => [...logStories(log).values()])
+  const clients = sessions.flatMap((session) => session.clients)
   const landed = struck.filter((each) => each.sessions.length > 0)
   return {
     seed: options.seed,
@@ -65,7 +80,16 @@ export function makeReport(input: ReportInput): Report {
     ),
     faults: count(struck.map(({ fault }) => `${fault.kind} ${fault.target}`)),
     landed: { total: landed.length, ...count(landed.map(({ fault }) => fault.kind)) },
-    resets: sessions.reduce((sum, { client }) => sum + client.check.resets, 0),
+    resets: sessions.reduce(
+      (sum, { client: { checks } }) => sum + checks.reduce((all, { resets }) => all + resets, 0),
+      0,
+    ),
+    damage: {
+      losses: lost.length,
+      excused: count([...excused.values()].flatMap((messages) => [...messages.values()])),
+      givenUp: sessions.reduce((sum, { client }) => sum + client.givenUp.size, 0),
+      restarts: clients.reduce((sum, { restarts }) => sum + restarts.length, 0),
+    },
     pauses: summarizePauses(
       struck,
       sessions.map(({ client }) => client.received),
@@ -104,6 +128,7 @@ export function describeReport({
     ...rows,
     `${rest.turns} turns ${JSON.stringify(rest.outcomes)}, calls ${JSON.stringify(rest.calls)}, ${rest.resets} resets, ${rest.deleted} sessions deleted`,
     `faults in mid-turn ${JSON.stringify(rest.landed)}`,
+    ...(rest.damage.losses > 0 ? [`losses of data ${JSON.stringify(rest.damage)}`] : []),
     `${rest.violations} violations ${JSON.stringify(violationsByRule)}`,
     ...firstViolations.map(
       ({ rule, where, detail }) => `  ${rule}: ${where}: ${detail.slice(0, 300)}`,

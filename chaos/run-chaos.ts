@@ -5,14 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
 import { connectBus } from '@mcp-host/bus'
 import type { LogEntry, SessionId } from '@mcp-host/contracts'
-import { checkJournal } from './check/check-journal.ts'
-import { checkSession } from './check/check-session.ts'
-import { checkTabs } from './check/check-tabs.ts'
-import { logStories } from './check/log-stories.ts'
+import type { Run } from './check-run.ts'
+import { checkRun, excuseSessions, found } from './check-run.ts'
 import type { Violation } from './check/violation.ts'
 import { Deletions } from './deletions.ts'
 import type { Fault, FaultKind, Target } from './faults.ts'
-import { planFaults, ROLLING, TARGETS } from './faults.ts'
+import { planFaults, ROLLING } from './faults.ts'
 import type { Fleet } from './fleet.ts'
 import { startFleet } from './fleet.ts'
 import type { Struck } from './pauses.ts'
@@ -29,6 +27,8 @@ const PROGRESS_MS = 5_000
 const YOUNG_CLUSTER_MS = 15_000
 /** When no turn ends for so long none ever will. */
 const STALLED_MS = 180_000
+/** So long after damage to the log the turns of messages from before it are given up. */
+const GIVE_UP_MS = 25_000
 
 export interface ChaosOptions {
   readonly seed: number
@@ -71,10 +71,13 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const instances = isRolling(options) ? 1 : 2
   const hasSmallDisks = options.kinds.includes('disk-full')
   await using fleet = await startFleet({ folder, natsServers, instances, hasSmallDisks })
+  const isDamaged = options.kinds.includes('corrupt')
   const stopChat = new AbortController()
   await using stack = new AsyncDisposableStack()
   const sessions = Array.from({ length: options.sessions }, (_, number) =>
-    stack.use(new ChaosSession({ seed, number, urls: fleet.urls, signal: stopChat.signal })),
+    stack.use(
+      new ChaosSession({ seed, number, urls: fleet.urls, signal: stopChat.signal, isDamaged }),
+    ),
   )
   const deletions = stack.use(new Deletions({ seed, urls: fleet.urls, signal: stopChat.signal }))
   const struck: Struck[] = []
@@ -98,14 +101,30 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
     const detail = 'the watcher did not get as far as the user'
     violations.push({ rule: 'tabs differ', where: session.name, detail })
   }
+  const connectedAt = Date.now()
   await using bus = await connect(fleet)
   const logs = await readLogs(bus, sessions)
-  violations.push(...(await check(fleet, sessions, logs)), ...(await deletions.check(bus)))
+  const reported = (await bus.sessions.counts()).lost.filter(({ at }) => at < connectedAt)
+  const lost = reported.filter(({ at }) => !fleet.hasConnected(at))
+  const excused = excuseSessions(sessions, logs, lost)
+  const run = { sessions, logs, lost, excused, journal: await fleet.journal() }
+  violations.push(...found(fleet, sessions, excused), ...checkRun(run))
+  violations.push(...(await deletions.check(bus, lost)))
   if (isRolling(options)) violations.push(...checkRestarts(sessions, struck, natsServers))
-  await writeEvidence(folder, logs, violations)
+  await writeEvidence(folder, run, violations)
   const durationMs = performance.now() - startedAt
   const deleted = deletions.sessions.length
-  return makeReport({ options, sessions, deleted, struck, violations, logs, durationMs })
+  return makeReport({
+    options,
+    sessions,
+    deleted,
+    struck,
+    violations,
+    logs,
+    excused,
+    lost,
+    durationMs,
+  })
 }
 
 function isRolling({ kinds }: ChaosOptions): boolean {
@@ -158,7 +177,13 @@ async function strike(
     )
     struck.push({ fault, at: performance.now(), sessions: running })
     if (fault.kind === 'hostile-server') await fleet.sufferServer(fault.server, fault.downMs)
-    else await fleet.replicas(fault.target)[fault.replica]?.suffer(fault)
+    else if (fault.kind === 'corrupt') {
+      await fleet.corrupt(fault)
+      const backAt = performance.now()
+      setTimeout(() => {
+        for (const { client } of sessions) client.giveUp(backAt)
+      }, GIVE_UP_MS).unref()
+    } else await fleet.replicas(fault.target)[fault.replica]?.suffer(fault)
   }
 }
 
@@ -179,50 +204,6 @@ async function readLogs(
   return logs
 }
 
-async function check(
-  fleet: Fleet,
-  sessions: readonly ChaosSession[],
-  logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>,
-): Promise<Violation[]> {
-  const calls = [...logs.values()].flatMap((log) =>
-    [...logStories(log).values()].flatMap((story) => [...story.calls.values()]),
-  )
-  return [
-    ...known(sessions, fleet),
-    ...sessions.flatMap((session) => {
-      const { name, plans, client, tab } = session
-      const log = logs.get(session) ?? []
-      const record = { name, plans, accepted: client.accepted, stream: client.check, log }
-      const events = client.received.map(({ event }) => event)
-      return [
-        ...checkSession(record),
-        ...(tab === undefined
-          ? []
-          : checkTabs(
-              name,
-              events,
-              tab.received.map(({ event }) => event),
-            )),
-      ]
-    }),
-    ...checkJournal(await fleet.journal(), calls),
-  ]
-}
-
-/** What was found while it ran. */
-function known(sessions: readonly ChaosSession[], fleet: Fleet): Violation[] {
-  const clients = sessions.flatMap((session) => session.clients)
-  return [
-    ...TARGETS.flatMap((target) => fleet.replicas(target).flatMap(({ violations }) => violations)),
-    ...clients.flatMap(({ check: { violations } }) => violations),
-    ...sessions.flatMap(({ name, clients: own }) =>
-      own.flatMap(({ faults }) =>
-        faults.map((detail) => ({ rule: 'refused', where: name, detail })),
-      ),
-    ),
-  ]
-}
-
 function turnsDone(sessions: readonly ChaosSession[]): number {
   return sessions.reduce((sum, session) => sum + session.turnsDone, 0)
 }
@@ -237,23 +218,31 @@ function progressLine(
   const landed = struck.filter((each) => each.sessions.length > 0).length
   const last = struck.at(-1)?.fault
   const now = last === undefined ? '' : `, last ${describeFault(last)}`
-  return `${seconds} s: ${turnsDone(sessions)} turns, ${struck.length} faults (${landed} in mid-turn)${now}, ${known(sessions, fleet).length} violations`
+  return `${seconds} s: ${turnsDone(sessions)} turns, ${struck.length} faults (${landed} in mid-turn)${now}, ${found(fleet, sessions).length} violations`
 }
 
 function describeFault(fault: Fault): string {
-  return fault.kind === 'hostile-server'
-    ? `${fault.kind} ${fault.server}`
-    : `${fault.kind} ${fault.target}-${fault.replica}`
+  if (fault.kind === 'hostile-server') return `${fault.kind} ${fault.server}`
+  if (fault.kind === 'corrupt') return `${fault.kind} ${fault.damage.how} ${fault.damage.bytes}`
+  return `${fault.kind} ${fault.target}-${fault.replica}`
 }
 
 async function writeEvidence(
   folder: string,
-  logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>,
+  { logs, lost, excused }: Run,
   violations: readonly Violation[],
 ): Promise<void> {
   const write = (name: string, values: readonly unknown[]): Promise<void> =>
     writeFile(join(folder, name), values.map((each) => JSON.stringify(each)).join('\n'))
   await write('violations.jsonl', violations)
+  await write('losses.jsonl', [
+    ...lost,
+    ...[...excused].map(([{ name, clients }, messages]) => ({
+      session: name,
+      restarts: clients.map(({ restarts }) => restarts),
+      messages: Object.fromEntries(messages),
+    })),
+  ])
   for (const [{ name, client, tab }, log] of logs) {
     await write(`${name}-log.jsonl`, log)
     await write(`${name}-stream.jsonl`, client.received)

@@ -15,7 +15,7 @@ function streamOf(some = events): StreamCheck {
 }
 
 function broken(record: Partial<SessionRecord>): string[] {
-  const good = { name: 's0', plans, accepted: new Set([plan.id]), stream: streamOf(), log }
+  const good = { name: 's0', plans, accepted: new Set([plan.id]), streams: [streamOf()], log }
   return checkSession({ ...good, ...record }).map(({ rule }) => rule)
 }
 
@@ -56,9 +56,11 @@ test('a turn that ended without the result of its generation has no text of it',
     payload: { ...events.at(-1)!.payload, outcome: 'cancelled' },
   }
   const seen = [...events.slice(0, -1), reset, done as (typeof events)[number]]
-  expect(broken({ log: [...cut, late], stream: streamOf(seen) })).toEqual([])
+  expect(broken({ log: [...cut, late], streams: [streamOf(seen)] })).toEqual([])
   const kept = [...events.slice(0, -1), done as (typeof events)[number]]
-  expect(broken({ log: [...cut, late], stream: streamOf(kept) })).toEqual(['stream is not the log'])
+  expect(broken({ log: [...cut, late], streams: [streamOf(kept)] })).toEqual([
+    'stream is not the log',
+  ])
 })
 
 test.each([
@@ -81,7 +83,7 @@ test.each([
   const ended = logWith(7, about ?? {}).map((entry) =>
     entry.seq === 11 ? { ...entry, fact: { ...entry.fact, outcome: 'cancelled' } } : entry,
   ) as LogEntry[]
-  expect(broken({ log: ended, stream: streamOf(seen) })).toEqual(rules)
+  expect(broken({ log: ended, streams: [streamOf(seen)] })).toEqual(rules)
 })
 
 test.each([
@@ -113,23 +115,23 @@ test('a mark whose process died may stay unknown, a look may not', () => {
     logWith(seq, unknown).map((each) =>
       each.seq === seq ? { ...each, kind: 'turn' } : each,
     ) as LogEntry[]
-  expect(broken({ log: settled(7), stream: streamOf(seen(9)) })).toEqual([])
-  expect(broken({ log: settled(6), stream: streamOf(seen(8)) })).toEqual(['tool outcome'])
+  expect(broken({ log: settled(7), streams: [streamOf(seen(9))] })).toEqual([])
+  expect(broken({ log: settled(6), streams: [streamOf(seen(8))] })).toEqual(['tool outcome'])
 })
 
 test.each<[string, Partial<SessionRecord>, string[]]>([
   ['a message was not accepted', { accepted: new Set<string>() }, ['not accepted']],
   ['an accepted message is not in the log', { log: [] }, ['lost']],
-  ['a message was not shown', { stream: streamOf(events.slice(1)) }, ['user event']],
+  ['a message was not shown', { streams: [streamOf(events.slice(1))] }, ['user event']],
   [
     'a turn did not end for the client',
-    { stream: streamOf(events.slice(0, -1)) },
+    { streams: [streamOf(events.slice(0, -1))] },
     ['turn did not end'],
   ],
   ['a turn did not end in the log', { log: logWithout(11) }, ['turn did not end']],
   [
     'the client has less text than the log',
-    { stream: streamOf(events.toSpliced(13, 1)) },
+    { streams: [streamOf(events.toSpliced(13, 1))] },
     ['stream is not the log'],
   ],
   [
@@ -144,20 +146,20 @@ test.each<[string, Partial<SessionRecord>, string[]]>([
   ],
   [
     'a result is missing in both',
-    { log: logWithout(7), stream: streamOf(events.toSpliced(9, 1)) },
+    { log: logWithout(7), streams: [streamOf(events.toSpliced(9, 1))] },
     ['tool outcome'],
   ],
   [
     'both have too little text',
     {
       log: logWith(10, { content: [{ type: 'text', text: 'w0 w1 ' }] }),
-      stream: streamOf(events.toSpliced(13, 1)),
+      streams: [streamOf(events.toSpliced(13, 1))],
     },
     ['not as planned'],
   ],
   [
     'a generation is missing in both',
-    { log: logWithout(8, 9, 10), stream: streamOf(events.toSpliced(10, 4)) },
+    { log: logWithout(8, 9, 10), streams: [streamOf(events.toSpliced(10, 4))] },
     ['not as planned'],
   ],
   ['there is a message that nobody sent', { plans: new Map() }, ['stray', 'stray']],

@@ -10,10 +10,12 @@ export interface SessionRecord {
   /** All that was sent, by message. */
   readonly plans: ReadonlyMap<string, PlannedTurn>
   /** Messages the gateway said it has. */
-  readonly accepted: ReadonlySet<string>
-  /** All that the client saw. */
-  readonly stream: StreamCheck
+  readonly accepted: Pick<ReadonlySet<string>, 'has'>
+  /** All that the client saw: more than one stream when it had to begin anew. */
+  readonly streams: readonly Pick<StreamCheck, 'turns' | 'shown'>[]
   readonly log: readonly LogEntry[]
+  /** Messages that are not looked at: a loss that was reported explains what became of them. */
+  readonly excused?: Pick<ReadonlySet<string>, 'has'>
 }
 
 /** What a tool call of a turn may come to when processes die: a `mark` whose process died is not repeated. */
@@ -26,16 +28,24 @@ const ALLOWED_OUTCOMES: Readonly<Record<string, readonly string[]>> = {
 const CUT_OUTCOMES: readonly string[] = ['ok', 'unknown', 'cancelled']
 
 /** Holds what was sent, what the client saw and what the log says against each other, once all is quiet. */
-export function checkSession({ name, plans, accepted, stream, log }: SessionRecord): Violation[] {
+export function checkSession({
+  name,
+  plans,
+  accepted,
+  streams,
+  log,
+  excused,
+}: SessionRecord): Violation[] {
   const violations: Violation[] = []
   const report = (rule: string, detail: string): void => {
     violations.push({ rule, where: name, detail })
   }
   const stories = logStories(log)
   for (const [id, plan] of plans) {
+    if (excused?.has(id) === true) continue
     const logged = stories.get(id)
-    const seen = stream.turns.get(id)
-    const shown = stream.shown.get(id) ?? 0
+    const seen = streams.flatMap(({ turns }) => turns.get(id) ?? []).at(-1)
+    const shown = streams.reduce((sum, stream) => sum + (stream.shown.get(id) ?? 0), 0)
     if (!accepted.has(id)) report('not accepted', id)
     else if (logged === undefined) report('lost', `${id} was accepted and is not in the log`)
     if (shown !== 1) report('user event', `${id} was shown ${shown} times`)
@@ -59,7 +69,7 @@ export function checkSession({ name, plans, accepted, stream, log }: SessionReco
       report('not as planned', `${id}: ${difference}`)
     }
   }
-  for (const id of [...stories.keys(), ...stream.turns.keys()]) {
+  for (const id of [...stories.keys(), ...streams.flatMap(({ turns }) => [...turns.keys()])]) {
     if (!plans.has(id)) report('stray', `nobody sent ${id}`)
   }
   return violations

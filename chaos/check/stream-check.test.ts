@@ -50,6 +50,20 @@ test('a turn is running from its start to its end', () => {
   expect(watch(events).running).toBeUndefined()
 })
 
+test('a stream that began without an id may begin within a turn that is over', () => {
+  const check = new StreamCheck('s0', new Map([[plan.id, plan]]), { isJoined: true })
+  for (const event of events.slice(4)) check.take(event)
+  expect([check.violations, check.running]).toEqual([[], undefined])
+  check.take({ ...events[1]!, id: '12.1.-.0' })
+  check.take({ ...events[6]!, id: '12.2.-.0' })
+  check.take({ ...events[6]!, id: '12.3.-.0' })
+  expect(check.violations).toMatchObject([{ rule: 'tools', message: plan.id }])
+})
+
+test('the places of a message are those of the events about it', () => {
+  expect(watch(events).places).toEqual(new Map([['s0-0', new Set([1, 2, 3, 6, 7, 8, 9, 11])]]))
+})
+
 test('events of an unknown type need a place and nothing else', () => {
   const unknown = (id: string): unknown => ({ type: 'queue', id, payload: {} })
   expect(broken(withEvent(1, unknown('1.2.-.0')))).toEqual([])

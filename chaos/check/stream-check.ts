@@ -15,6 +15,8 @@ export class StreamCheck {
   readonly turns = new Map<string, TurnStory>()
   /** How often each message was shown. */
   readonly shown = new Map<string, number>()
+  /** The log sequences of the events about each message. */
+  readonly places = new Map<string, Set<number>>()
   resets = 0
   readonly #client: string
   readonly #plans: ReadonlyMap<string, PlannedTurn>
@@ -26,10 +28,18 @@ export class StreamCheck {
   /** It was reported already: all that follows in the turn is wrong too. */
   #isTextWrong = false
 
-  /** `plans` may grow while the stream is watched. */
-  constructor(client: string, plans: ReadonlyMap<string, PlannedTurn>) {
+  /** Before the first turn starts: a stream that began without an id may begin within a turn that is over. */
+  #isBeforeTurn: boolean
+
+  /** `plans` may grow while the stream is watched. `isJoined`: the session had turns before it. */
+  constructor(
+    client: string,
+    plans: ReadonlyMap<string, PlannedTurn>,
+    { isJoined = false }: { readonly isJoined?: boolean } = {},
+  ) {
     this.#client = client
     this.#plans = plans
+    this.#isBeforeTurn = isJoined
   }
 
   /** The message whose turn is under way. */
@@ -39,6 +49,10 @@ export class StreamCheck {
 
   take(event: SessionEvent): void {
     this.#place(event.id)
+    this.#note(event)
+    const isStart = event.type === 'turn' && event.payload.state === 'started'
+    if (isStart) this.#isBeforeTurn = false
+    if (this.#isBeforeTurn && event.type !== 'user') return
     switch (event.type) {
       case 'user': {
         const { messageId } = event.payload
@@ -84,6 +98,13 @@ export class StreamCheck {
     this.#last = cursor
   }
 
+  #note(event: SessionEvent): void {
+    const message = messageOf(event) ?? this.#turn?.id
+    if (message === undefined || this.#last === undefined) return
+    const places = this.places.get(message) ?? new Set()
+    this.places.set(message, places.add(this.#last.seq))
+  }
+
   #start(id: string): void {
     if (this.#turn !== undefined) this.#report('turns', `${id} starts within ${this.#turn.id}`)
     if (this.turns.has(id)) this.#report('turns', `${id} starts again`)
@@ -100,7 +121,7 @@ export class StreamCheck {
     this.#turn = undefined
     const isWanted = outcome === 'cancelled' && this.#plans.get(turn.id)?.isCancelled === true
     if (outcome !== 'completed' && !isWanted)
-      this.#report('outcome', `${turn.id} ends as ${outcome}: ${error}`)
+      this.#report('outcome', `${turn.id} ends as ${outcome}: ${error}`, turn.id)
   }
 
   #write(kind: 'text' | 'thinking', content: string): void {
@@ -140,9 +161,15 @@ export class StreamCheck {
     return segments?.at(-1)
   }
 
-  #report(rule: string, detail: string): void {
-    this.violations.push({ rule, where: this.#client, detail })
+  #report(rule: string, detail: string, message = this.#turn?.id): void {
+    this.violations.push({ rule, where: this.#client, detail, message })
   }
+}
+
+/** The message that an event names. */
+function messageOf({ type, payload }: SessionEvent): string | undefined {
+  if (type === 'user') return payload.messageId
+  return type === 'turn' && payload.state === 'started' ? payload.messageId : undefined
 }
 
 function isAfter(one: Cursor, other: Cursor): boolean {

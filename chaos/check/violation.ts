@@ -5,4 +5,6 @@ export interface Violation {
   /** The client, session or process that shows it. */
   readonly where: string
   readonly detail: string
+  /** The message whose turn shows it, where there is one. */
+  readonly message?: string | undefined
 }
