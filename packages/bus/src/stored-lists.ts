@@ -16,11 +16,12 @@ export async function storeLists(
   blobs: Pick<Blobs, 'put'>,
   entry: ServerEntry,
 ): Promise<ServerEntry> {
-  if (jsonOf(entry).length <= MAX_INLINE_BYTES) return entry
   const { capabilities, instructions, tools, prompts, resources, resourceTemplates, ...rest } =
     entry
   const lists = { capabilities, instructions, tools, prompts, resources, resourceTemplates }
   const bytes = jsonOf(lists)
+  // The rest is small; an entry whose lists are large is not to be written twice only to be measured.
+  if (bytes.length + jsonOf(rest).length <= MAX_INLINE_BYTES) return entry
   if (bytes.length > MAX_LISTS_BYTES) {
     const message = `the lists of the MCP server "${entry.server}" have ${bytes.length} bytes, more than the ${MAX_LISTS_BYTES} that can be kept; let it list less, such as fewer tools by "tools": { "allow": […] }`
     throw new BusError('invalid', message)

@@ -9,7 +9,7 @@ test('a tool whose schema is too large is left out, and it is said why', async (
   expect(stage.toolsOf('it')).not.toContain('large-schema')
   expect(await stage.say('it.fine')).toBe('fine')
   const warned = stage.logged.filter(({ level }) => level === 'warn')
-  expect(warned).toMatchObject([{ message: expect.stringContaining('has more than 50000 values') }])
+  expect(warned).toMatchObject([{ message: expect.stringContaining('has more than 20000 values') }])
 })
 
 test('answers and requests that are too deep fail alone, and say so', async () => {

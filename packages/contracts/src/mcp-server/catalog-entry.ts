@@ -4,12 +4,15 @@ import { ServerName } from '../ids.ts'
 /** What is no boolean counts as not said. */
 const hint = z.boolean().optional().catch(undefined)
 
+/** Only the top level is checked: what came as JSON from a server may be large, and every process reads it. */
+const JsonObject = z.looseObject({}) as z.ZodType<Record<string, z.core.util.JSONType>>
+
 /** A tool as its server lists it, with all that we do not know. */
 export const CatalogTool = z.looseObject({
   name: z.string(),
   title: z.string().optional(),
   description: z.string().optional(),
-  inputSchema: z.record(z.string(), z.json()),
+  inputSchema: JsonObject,
   annotations: z
     .looseObject({
       readOnlyHint: hint,

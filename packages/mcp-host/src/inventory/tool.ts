@@ -6,8 +6,8 @@ import { hasMoreValues, isTooDeep, TOO_DEEP } from '../json-limits.ts'
 import { described } from './described.ts'
 import { toObjectSchema } from './object-schema.ts'
 
-/** Larger schemas are of no use to a model, and take seconds to compile. */
-const MAX_SCHEMA_VALUES = 50_000
+/** Larger schemas are of no use to a model (some 80,000 tokens), and take seconds to compile. */
+const MAX_SCHEMA_VALUES = 20_000
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
