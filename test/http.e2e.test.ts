@@ -363,7 +363,7 @@ test.each<[string, string, unknown, number, string | undefined]>([
   ['GET', '/session/{}', undefined, 404, 'id'],
   ['GET', '/session/{}/messages', undefined, 404, 'id'],
   ['PATCH', '/session/{}', { title: 'x' }, 404, 'id'],
-  ['DELETE', '/session/{}', undefined, 404, 'id'],
+  ['DELETE', `/session/${'0'.repeat(32)}`, undefined, 404, 'id'],
   ['GET', '/sessions?before=nonsense', undefined, 400, 'before'],
 ])('%s %s is refused when it is faulty', async (method, path, given, status, field) => {
   const url = `${stack.url}/api/chat${path.replace('{}', await newSession())}`
@@ -377,4 +377,17 @@ test.each<[string, string, unknown, number, string | undefined]>([
 test('the description is served', async () => {
   const document = await (await fetch(`${stack.url}/openapi.json`)).json()
   expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/api/chat/sessions': {} } })
+})
+
+test('a session that has a file and no message is deleted with its file', async () => {
+  const session = await newSession()
+  const url = `${stack.url}/api/chat/session/${session}/file`
+  const headers = { 'content-type': 'text/plain' }
+  const stored = await fetch(url, { method: 'POST', headers, body: 'hello' })
+  const { key } = (await stored.json()) as { key: string }
+  expect((await fetch(`${url}/${key}`)).status).toBe(200)
+  expect(await request('DELETE', `/session/${session}`)).toEqual({ status: 204, body: undefined })
+  expect((await fetch(`${url}/${key}`)).status).toBe(404)
+  await using bus = await stack.broker.connect()
+  await eventually(async () => (await bus.blobs.find(key)) === undefined)
 })

@@ -1,17 +1,20 @@
 import { open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { SessionId } from '@mcp-host/contracts'
 import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { envelope, said } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
 import { Line } from '../test/line.ts'
 import type { Bus } from './bus.ts'
 import type { BusLogger } from './nats-bus.ts'
+import { connectNats } from './connect.ts'
 import { connectBus } from './nats-bus.ts'
+import { NatsLogHead } from './nats-log-head.ts'
 
 const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
@@ -186,4 +189,34 @@ test('the broker counts the entries of each session', async () => {
   await append(bus, two, 'a')
   const { counts, isReliable } = await bus.sessions.counts()
   expect([counts.get(one), counts.get(two), isReliable]).toEqual([3, 1, true])
+})
+
+test('an append by another process during the check is no loss', async () => {
+  await using broker = await startBroker()
+  const bus = await broker.connect()
+  const session = newSessionId()
+  await append(bus, session, 'first')
+  const connection = await connectNats(broker.url, 'head')
+  try {
+    const manager = await jetstreamManager(connection)
+    const losses: unknown[] = []
+    const head = new NatsLogHead({
+      connection,
+      jetstream: jetstream(connection),
+      manager,
+      warn: (error) => losses.push(error),
+      onLoss: (range) => losses.push(range),
+    })
+    const info = manager.streams.info.bind(manager.streams)
+    vi.spyOn(manager.streams, 'info').mockImplementationOnce(async (...args) => {
+      const before = await info(...args)
+      head.note(await append(bus, session, 'second'))
+      return before
+    })
+    await head.check()
+    expect(losses).toEqual([])
+    await head.close()
+  } finally {
+    await connection.close()
+  }
 })

@@ -106,6 +106,8 @@ export class NatsLogHead {
   /** Compares what is stored with what is known to have been stored. */
   async check(): Promise<void> {
     const { manager } = this.#deps
+    // Before the log is read: what others append meanwhile, and this process sees, is no loss.
+    const highest = this.#highest
     const [head, { delivered }] = await Promise.all([
       this.#read(),
       manager.consumers.info(SESSIONS_STREAM, INPUTS_CONSUMER),
@@ -113,10 +115,14 @@ export class NatsLogHead {
     // After the head: writers note there what they have stored.
     const last = await this.#last()
     const readable = await this.#lastReadable(last)
-    const known = Math.max(this.#highest, head.last, delivered.stream_seq, last)
+    const known = Math.max(highest, head.last, delivered.stream_seq, last)
     if (readable < known) await this.#replace(readable, known)
-    // Anew, because another process may have replaced the end since.
-    else this.#lost = (await this.#read()).lost
+    else {
+      // Anew, because another process, which knows of a longer log, may be replacing its end: appends wait for that.
+      const { lost } = await this.#read()
+      if (lost.some(({ through }) => through > last)) return this.check()
+      this.#lost = lost
+    }
     for (const ms of LEARN_AFTER_MS) setTimeout(() => void this.#learn(), ms).unref()
   }
 

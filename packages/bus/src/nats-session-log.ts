@@ -7,7 +7,7 @@ import type {
 } from '@nats-io/jetstream'
 import { PubHeaders } from '@nats-io/jetstream'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
-import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
+import type { LogEntry, LogFact, LostRange, SessionId } from '@mcp-host/contracts'
 import {
   ALL_LOGS,
   BusError,
@@ -86,6 +86,10 @@ export class NatsSessionLog implements SessionLog {
 
   constructor(deps: SessionLogDeps) {
     this.#deps = deps
+  }
+
+  get lost(): readonly LostRange[] {
+    return this.#deps.head.lost
   }
 
   async append(

@@ -212,7 +212,7 @@ export function addSessionRoutes(
       },
     },
     async ({ params: { id } }, reply) => {
-      await eraseSession(bus, id, newEnvelope('local'))
+      await eraseSession(bus, id, newEnvelope('local'), signSession)
       return reply.code(204).send()
     },
   )

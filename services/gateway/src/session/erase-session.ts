@@ -1,6 +1,8 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, SessionId } from '@mcp-host/contracts'
 import { BusError, childEnvelope, deleteSession } from '@mcp-host/contracts'
+import type { SignSession } from '../mcp/core/signed-id.ts'
+import { isSigned } from '../mcp/core/signed-id.ts'
 import { deletedSession, findDeleted } from './deleted-session.ts'
 
 /** How long a user waits for the deletion to be stored. */
@@ -10,16 +12,20 @@ const ERASED_MS = 6_000
 
 /**
  * Deletes a session for good: once its log says so, no process runs anything in it, and an orchestrator erases it, be
- * it later. Throws `not-found`.
+ * it later. A session that was issued but has no message may have files: it is deleted like any other. Throws
+ * `not-found`.
  */
 export async function eraseSession(
   bus: Bus,
   session: SessionId,
   envelope: Envelope,
+  sign: SignSession,
 ): Promise<void> {
   const deleted = await findDeleted(bus, session)
   if (deleted !== undefined) throw deletedSession(deleted, 'id')
-  if ((await ownerOf(bus, session)) !== envelope.principal) {
+  const owner = await ownerOf(bus, session)
+  const isEmpty = owner === undefined && isSigned(session, sign)
+  if (owner !== envelope.principal && !isEmpty) {
     throw new BusError('not-found', `there is no session "${session}"`, { field: 'id' })
   }
   await bus.sessions.append(

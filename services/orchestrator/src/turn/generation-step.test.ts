@@ -1,4 +1,10 @@
-import type { GenerateRequest, Generation, LogFact, OfferedTool } from '@mcp-host/contracts'
+import type {
+  GenerateRequest,
+  Generation,
+  LogFact,
+  LostRange,
+  OfferedTool,
+} from '@mcp-host/contracts'
 import { BusError, emptySession, generationId } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
@@ -10,7 +16,7 @@ import {
   result,
   session,
 } from '../context/__fixtures__/facts.ts'
-import { requestGeneration, watchGeneration } from './generation-step.ts'
+import { nextGeneration, requestGeneration, watchGeneration } from './generation-step.ts'
 import type { ClaimedTurn, TurnDeps } from './turn.ts'
 
 let waits: number[]
@@ -151,3 +157,19 @@ test('a model is told the system prompt and the temperature of its session', asy
   expect(sent).not.toHaveProperty('temperature')
   expect(sent).not.toHaveProperty('system')
 })
+
+test.each([
+  ['nothing is lost', [], 5, 5],
+  ['only what came before is lost', [range(3, 9)], 12, 12],
+  ['what followed is lost', [range(3, 9)], 3, 9],
+  ['what followed is lost twice', [range(5, 9), range(9, 20)], 5, 20],
+])('a generation gets an id that was not given out when %s', (_, lost, fence, number) => {
+  // Only what names an id.
+  const bus = { sessions: { lost } } as unknown as TurnDeps['bus']
+  const view = { state: { fence } } as unknown as ClaimedTurn['view']
+  expect(nextGeneration({ bus }, { session, view })).toBe(generationId(session, number))
+})
+
+function range(after: number, through: number): LostRange {
+  return { after, through, at: 0 }
+}

@@ -28,11 +28,14 @@ const MAX_INLINE_BYTES = 512 * 1024
 const TOOL_SHARES: readonly number[] = [0.25, 0.125]
 
 /** The id a generation gets that is started by the next append. */
-export function nextGeneration({
-  session,
-  view,
-}: Pick<ClaimedTurn, 'session' | 'view'>): GenerationId {
-  return generationId(session, view.state.fence)
+export function nextGeneration(
+  { bus }: Pick<TurnDeps, 'bus'>,
+  { session, view }: Pick<ClaimedTurn, 'session' | 'view'>,
+): GenerationId {
+  const { fence } = view.state
+  // The same id may have been given out in what was lost, and clients may have text of it.
+  const lost = bus.sessions.lost.findLast(({ after }) => after >= fence)
+  return generationId(session, lost?.through ?? fence)
 }
 
 /** Starts a generation in the log, then asks a worker for it. */
@@ -48,7 +51,7 @@ export async function startGeneration(
 ): Promise<void> {
   if (force) await prepare(deps, turn, withTools, true)
   await turn.writer.folded()
-  const generation = nextGeneration(turn)
+  const generation = nextGeneration(deps, turn)
   await turn.writer.append({
     type: 'generation-started',
     generation,

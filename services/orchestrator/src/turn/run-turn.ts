@@ -35,7 +35,8 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
   const before = view.state.turns.get(input)
   const idleClaims = before?.idleClaims ?? 0
   // Claim and first generation are one append: nothing durable stands before the first text but these.
-  const generation = before === undefined && !cancelled.aborted ? nextGeneration(turn) : undefined
+  const generation =
+    before === undefined && !cancelled.aborted ? nextGeneration(deps, turn) : undefined
   const missing = deps.tools.missing()
   await writer.append({
     type: 'turn-claimed',
