@@ -5,7 +5,7 @@ import { decode, encode } from './codec.ts'
 const DEPTH = 20_000
 const deep = `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`
 const tool = `{"name":"t","inputSchema":{"deep":${deep}}}`
-const refusal = { code: 'invalid', message: 'tool: nested too deeply' }
+const refusal = { code: 'invalid', message: 'tool: inputSchema: nested too deeply' }
 
 test('a message that is nested too deeply to be checked is refused as not valid', () => {
   const message = new TextEncoder().encode(tool)

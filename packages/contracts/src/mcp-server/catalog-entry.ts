@@ -4,8 +4,15 @@ import { ServerName } from '../ids.ts'
 /** What is no boolean counts as not said. */
 const hint = z.boolean().optional().catch(undefined)
 
-/** Only the top level is checked: what came as JSON from a server may be large, and every process reads it. */
-const JsonObject = z.looseObject({}) as z.ZodType<Record<string, z.core.util.JSONType>>
+/** Supervisors leave out tools with deeper schemas; code that reads the catalog may call itself for each level. */
+const MAX_SCHEMA_DEPTH = 256
+
+/** Only its depth is checked: it came as JSON from a server, may be large, and every process reads it. */
+const JsonObject = z
+  .looseObject({})
+  .refine((schema) => !isDeeper(schema, MAX_SCHEMA_DEPTH), 'nested too deeply') as z.ZodType<
+  Record<string, z.core.util.JSONType>
+>
 
 /** A tool as its server lists it, with all that we do not know. */
 export const CatalogTool = z.looseObject({
@@ -229,4 +236,10 @@ export function catalogKey(entry: CatalogEntry): string {
     default:
       return entry satisfies never
   }
+}
+
+/** Whether a value has more levels of objects and arrays. It stops at the first place that has. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1))
 }
