@@ -199,7 +199,7 @@ export interface LogCounts {
  */
 export interface SessionLog {
   /** Lost ends of the log, as far as this process knows. */
-  readonly lost: readonly LostRange[]
+  readonly lostRanges: readonly LostRange[]
   /**
    * Appends a fact and returns its sequence. Tries again while the broker is away. Errors: `conflict`
    * when the fence was passed by somebody else, `unavailable` when patience ran out (the outcome is not

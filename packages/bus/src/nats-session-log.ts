@@ -88,7 +88,7 @@ export class NatsSessionLog implements SessionLog {
     this.#deps = deps
   }
 
-  get lost(): readonly LostRange[] {
+  get lostRanges(): readonly LostRange[] {
     return this.#deps.head.lost
   }
 

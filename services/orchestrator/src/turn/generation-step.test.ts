@@ -165,7 +165,7 @@ test.each([
   ['what followed is lost twice', [range(5, 9), range(9, 20)], 5, 20],
 ])('a generation gets an id that was not given out when %s', (_, lost, fence, number) => {
   // Only what names an id.
-  const bus = { sessions: { lost } } as unknown as TurnDeps['bus']
+  const bus = { sessions: { lostRanges: lost } } as unknown as TurnDeps['bus']
   const view = { state: { fence } } as unknown as ClaimedTurn['view']
   expect(nextGeneration({ bus }, { session, view })).toBe(generationId(session, number))
 })

@@ -34,7 +34,7 @@ export function nextGeneration(
 ): GenerationId {
   const { fence } = view.state
   // The same id may have been given out in what was lost, and clients may have text of it.
-  const lost = bus.sessions.lost.findLast(({ after }) => after >= fence)
+  const lost = bus.sessions.lostRanges.findLast(({ after }) => after >= fence)
   return generationId(session, lost?.through ?? fence)
 }
 

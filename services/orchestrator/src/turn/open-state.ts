@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import { wasLost } from '@mcp-host/bus'
 import type { SessionId, SessionState } from '@mcp-host/contracts'
 import { applyEntry, emptySession, fromSnapshot } from '@mcp-host/contracts'
 
@@ -22,7 +23,9 @@ export async function openState(
     const first = await sessions.read(session, 0, { ...options, limit: SHORT_LOG })
     if (first.length === SHORT_LOG) {
       const bytes = await snapshots.get(session)
-      state = (bytes && fromSnapshot(text.decode(bytes))) ?? state
+      const saved = bytes && fromSnapshot(text.decode(bytes))
+      // One that has lost entries in it is of another log.
+      if (saved !== undefined && !wasLost(sessions.lostRanges, saved.seq)) state = saved
     }
     // Nothing of it is new when there was a snapshot.
     for (const entry of first) applyEntry(state, entry)

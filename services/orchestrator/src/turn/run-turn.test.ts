@@ -36,7 +36,7 @@ const quiet = (): void => undefined
 const deps = {
   bus: {
     id: 'o',
-    sessions: { lost: [] },
+    sessions: { lostRanges: [] },
     async call({ subject }: { subject: string }, _: unknown, { action }: { action: string }) {
       done.push(`${subject} ${action}`)
       onCancel()

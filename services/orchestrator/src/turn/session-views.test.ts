@@ -2,6 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { LogEntry } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MemoryLog } from '../sessions/__fixtures__/memory-log.ts'
+import { openState } from './open-state.ts'
 import { SessionViews } from './session-views.ts'
 
 let log: MemoryLog
@@ -173,4 +174,18 @@ test('after a snapshot the session is opened from it: a view in use grows with a
   using other = await use(seq)
   expect(used.view.state.prunedThrough).toBe(0)
   expect(other.view.state.prunedThrough).toBeGreaterThan(0)
+})
+
+test('a snapshot with entries that were lost since is not used', async () => {
+  for (let turn = 0; turn < 300; turn++) log.turn(`${turn}`, 'x'.repeat(10_000))
+  const last = log.entries.at(-1)?.seq ?? 0
+  const used = await use(last)
+  await used.view.keepSnapshot()
+  used[Symbol.dispose]()
+  expect(snapshot).toBeDefined()
+  log.entries.pop()
+  const kept = log.entries.at(-1)?.seq ?? 0
+  log.lostRanges = [{ after: kept, through: last + 1_000, at: 0 }]
+  const bus = { sessions: log, snapshots: { get: async () => snapshot } } as unknown as Bus
+  expect((await openState(bus, log.session)).seq).toBe(kept)
 })

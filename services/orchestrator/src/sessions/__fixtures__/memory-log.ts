@@ -4,6 +4,7 @@ import type {
   Envelope,
   LogEntry,
   LogFact,
+  LostRange,
   SessionId,
   ToolCallId,
 } from '@mcp-host/contracts'
@@ -25,6 +26,7 @@ export class MemoryLog {
   readonly reads: number[] = []
   /** Sequences that followers are not told of. */
   readonly lost = new Set<number>()
+  lostRanges: readonly LostRange[] = []
   /** How far the replica is that is asked, unless told that there is more. */
   replicaSeq = Infinity
   readonly #envelope: Envelope
