@@ -157,6 +157,18 @@ test('of a call that was begun it is said what stopped it and that it may have t
   ])
 })
 
+test('calls of a model that finishes while it is told to stop are closed', async () => {
+  const calls = new Map<string, ToolCall>()
+  const one = generation({ calls: calls as Generation['calls'] })
+  onCancel = () => {
+    const asked = call(0, 0)
+    calls.set(asked.block.id, asked)
+    one.result = written
+  }
+  await stop(one)
+  expect(settled).toMatchObject([{ call: 's-0-0', outcome: 'cancelled' }])
+})
+
 test('a turn with nothing under way is stopped at once, and that is not measured', async () => {
   expect(await stop()).toBe(0)
   expect(await stop(generation({ result: written }))).toBe(0)

@@ -24,7 +24,8 @@ export async function stopTurn(
 ): Promise<void> {
   const { view, input } = turn
   const generation = state.generations.findLast(({ isVoid }) => !isVoid)
-  const calls = Array.from(generation?.calls.values() ?? []).filter(isOpen)
+  const openCalls = (): ToolCall[] => Array.from(generation?.calls.values() ?? []).filter(isOpen)
+  const calls = openCalls()
   const isWriting = generation !== undefined && generation.result === undefined
   const [isModelTold, ...areTold] = await Promise.all([
     isWriting && stopGeneration(deps, turn, generation),
@@ -39,7 +40,8 @@ export async function stopTurn(
     (isModelTold && generation?.result === undefined) ||
     calls.some((call, index) => areTold[index] === true && isOpen(call))
   while (isAwaited() && Date.now() < giveUpAt) await view.change(giveUpAt - Date.now())
-  for (const call of calls.filter(isOpen)) {
+  // A model that was just finishing may have asked for calls meanwhile.
+  for (const call of openCalls()) {
     await settleCall(turn, call, 'cancelled', cancelledMessage(call, why))
   }
 }
