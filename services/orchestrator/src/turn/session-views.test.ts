@@ -186,6 +186,7 @@ test('a snapshot with entries that were lost since is not used', async () => {
   log.entries.pop()
   const kept = log.entries.at(-1)?.seq ?? 0
   log.lostRanges = [{ after: kept, through: last + 1_000, at: 0 }]
+  // Only what opening a state reads.
   const bus = { sessions: log, snapshots: { get: async () => snapshot } } as unknown as Bus
   expect((await openState(bus, log.session)).seq).toBe(kept)
 })
