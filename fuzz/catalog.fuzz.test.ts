@@ -124,7 +124,9 @@ test('what a sender of the bus wrote is read, or refused as not valid', () => {
     fc.property(bytesOf(entry), (bytes) => {
       const once = read(bytes)
       fc.pre(once !== undefined)
-      expect(read(Buffer.from(JSON.stringify(once)))).toEqual(once)
+      // A number that is too large for JSON is not written as it was read.
+      const written = JSON.stringify(once)
+      expect(JSON.stringify(read(Buffer.from(written)))).toEqual(written)
     }),
   )
 })

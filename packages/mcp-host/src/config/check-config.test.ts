@@ -86,6 +86,11 @@ test.each([
     { web: { ...stdio, instances: 2, scope: 'session' } },
     'web.instances: contradicts "scope"',
   ],
+  [
+    'a length that cannot be compared',
+    { web: { ...stdio, instances: { length: { toString: '' } } } },
+    'web.instances: is not valid',
+  ],
   ['a policy alone', { web: { ...http, balance: 'weighted' } }, 'web.balance: has nothing to'],
   ['a dependency', { web: { ...http, dependencies: ['x'] } }, 'web.dependencies[0]: is not the na'],
   ['itself', { web: { ...http, dependencies: ['web'] } }, 'web.dependencies[0]: is the server its'],

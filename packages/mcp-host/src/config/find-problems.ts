@@ -13,7 +13,28 @@ export interface Problem {
 
 /** All that `schema` finds wrong with a value. Nothing of the value is in the messages: it may be secret. */
 export function findProblems(schema: z.ZodType, value: unknown): readonly Problem[] {
-  return (schema.safeParse(value).error?.issues ?? []).flatMap((issue) => toProblems(issue, value))
+  let result: z.ZodSafeParseResult<unknown>
+  try {
+    result = schema.safeParse(value)
+  } catch {
+    return [{ path: uncheckable(schema, value), isAboutKey: false, message: 'is not valid' }]
+  }
+  return (result.error?.issues ?? []).flatMap((issue) => toProblems(issue, value))
+}
+
+/** Zod compares the `length` of any value, and throws where that is an object. */
+function uncheckable(schema: z.ZodType, value: unknown): readonly PropertyKey[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.keys(value)
+    .filter((key) => {
+      try {
+        schema.safeParse({ [key]: Reflect.get(value, key) })
+        return false
+      } catch {
+        return true
+      }
+    })
+    .slice(0, 1)
 }
 
 function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Problem[] {

@@ -1,3 +1,6 @@
+/** What is in a message may come from the request, and be of any length. */
+const MAX_MESSAGE_LENGTH = 800
+
 /** What may be thrown on the way: what the caller is answered. */
 export class RpcFault extends Error {
   override readonly name = 'RpcFault'
@@ -11,7 +14,7 @@ export class RpcFault extends Error {
     message: string,
     { data, status = 200 }: { data?: unknown; status?: number } = {},
   ) {
-    super(message)
+    super(message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed())
     this.code = code
     this.data = data
     this.status = status
