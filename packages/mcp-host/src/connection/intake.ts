@@ -8,9 +8,9 @@ import { TokenBucket } from '../policies/token-bucket.ts'
 import { inspectJson, JsonInspector, type JsonShape } from './inspect-json.ts'
 import type { MessageLimits } from './message-limits.ts'
 
-/** How fast bodies of a remote server and refused messages are read, after 8 MB at once: reading takes time of all others. */
-const READ_BYTES_PER_MS = 16 * 1024
-const READ_BURST_MS = 500
+/** How fast bodies of a remote server and refused messages are read, after 2 MB at once: reading takes time of all others. */
+const READ_BYTES_PER_MS = 8 * 1024
+const READ_BURST_MS = 250
 /** After so many bytes of large messages, others have their turn. */
 const SLICE_BYTES = 256 * 1024
 /** For how long a server counts as flooding after something of it was left out, in milliseconds. */

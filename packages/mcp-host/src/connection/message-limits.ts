@@ -40,7 +40,8 @@ export const MESSAGE_LIMITS: MessageLimits = {
   // As much as a request of a client at /mcp.
   requestBytes: 8 * MEBIBYTE,
   contentBlocks: 10_000,
-  listBytes: 64 * MEBIBYTE,
+  // The largest known have about 2 MiB. Gateways parse them in one go.
+  listBytes: 8 * MEBIBYTE,
   listItems: 20_000,
   bufferedBytes: 128 * MEBIBYTE,
   refusedBytesPerMinute: 256 * MEBIBYTE,
