@@ -19,6 +19,9 @@ let erasedFiles: string[]
 /** Who has the lease. */
 let holder: string | undefined
 let warnings: string[]
+/** How often the logs were counted, which finds damage. */
+let checks: number
+let outageEndedAt: number
 let stack: AsyncDisposableStack
 beforeEach(() => {
   vi.useFakeTimers()
@@ -28,6 +31,8 @@ beforeEach(() => {
   erasedFiles = []
   holder = undefined
   warnings = []
+  checks = 0
+  outageEndedAt = -Infinity
   stack = new AsyncDisposableStack()
 })
 afterEach(async () => {
@@ -47,6 +52,7 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
   } as Lease
   const bus = {
     directory,
+    sinceOutageMs: () => performance.now() - outageEndedAt,
     leases: {
       async acquire() {
         holder ??= id
@@ -58,7 +64,10 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
         if (session === broken) throw new BusError('internal', 'a fault')
         return entriesOf(session).filter(({ seq }) => seq > after)
       },
-      counts: async () => ({ counts: new Map(), isReliable: true, lost: [] }),
+      async counts() {
+        checks++
+        return { counts: new Map(), isReliable: true, lost: [] }
+      },
       isDeleted: async () => false,
       lastSequence: async (session: SessionId) => entriesOf(session).at(-1)?.seq ?? 0,
       append: async (session: SessionId, fact: Parameters<MemoryLog['add']>[0]) => ({
@@ -162,4 +171,13 @@ test('who lost the lease deletes nothing', async () => {
   await talked(31)
   await rounds(2)
   expect(purged).toEqual([])
+})
+
+test('sessions are checked for damage once, and again after each outage', async () => {
+  start(0)
+  await vi.advanceTimersByTimeAsync(5 * 60_000)
+  expect(checks).toBe(1)
+  outageEndedAt = performance.now()
+  await vi.advanceTimersByTimeAsync(5 * 60_000)
+  expect(checks).toBe(2)
 })

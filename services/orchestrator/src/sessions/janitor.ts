@@ -40,6 +40,8 @@ class Janitor implements AsyncDisposable {
   #round: Promise<void> = Promise.resolve()
   #lease: Lease | undefined
   #view: DirectoryView | undefined
+  /** When sessions were last checked for damage, by `performance.now()`. */
+  #checkedAt: number | undefined
 
   constructor(deps: JanitorDeps) {
     this.#deps = deps
@@ -65,9 +67,9 @@ class Janitor implements AsyncDisposable {
         this.#lease = await bus.leases.acquire(LEASE, { ttlMs: LEASE_TTL_MS })
       }
       // Only who cleans keeps all records in mind.
-      if (this.#lease !== undefined && this.#view === undefined) {
-        this.#view = await bus.directory.watch()
-        await reportDamage(this.#deps, this.#view.records.values())
+      if (this.#lease !== undefined) {
+        this.#view ??= await bus.directory.watch()
+        await this.#checkDamage(this.#view)
       }
       for (const record of Array.from(this.#view?.records.values() ?? [])) {
         if (this.#stop.signal.aborted || this.#lease?.isHeld !== true) break
@@ -81,6 +83,14 @@ class Janitor implements AsyncDisposable {
       )
     }
     if (!this.#stop.signal.aborted) this.again(EVERY_MS)
+  }
+
+  /** Once, and again after each outage: nats-server may have come back with damaged data. */
+  async #checkDamage({ records }: DirectoryView): Promise<void> {
+    const outageEndedAt = performance.now() - this.#deps.bus.sinceOutageMs()
+    if (this.#checkedAt !== undefined && outageEndedAt < this.#checkedAt) return
+    this.#checkedAt = performance.now()
+    await reportDamage(this.#deps, records.values())
   }
 
   /** One session's fault holds up no other; without the broker none can be looked at. */
