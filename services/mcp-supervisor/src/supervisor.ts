@@ -20,16 +20,16 @@ import { Guardian } from 'mcp-host/process'
 import { findNameClashes } from 'mcp-host/tool-names'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
-import { answerServerRequest } from './input/answer-server-request.ts'
-import { RunningCalls } from './input/running-calls.ts'
-import { KeptRequests } from './pass/kept-requests.ts'
+import { answerServerRequest } from './server-requests/answer-server-request.ts'
+import { RunningCalls } from './tool-calls/running-calls.ts'
+import { ResumableRequests } from './mcp-requests/resumable-requests.ts'
 import { Peers } from './placement/peers.ts'
 import type { HostAnswers } from './placement/placed-server.ts'
 import { Placement } from './placement/placement.ts'
-import { SessionPlaces } from './placement/session-places.ts'
-import { CatalogPublisher } from './publish-catalog.ts'
+import { ProcessSlots } from './placement/process-slots.ts'
+import { CatalogPublisher } from './catalog/catalog-publisher.ts'
 import { exposeToolMetrics } from './tool-metrics.ts'
-import { withToolUse } from './tool-use.ts'
+import { withToolUse } from './catalog/tool-use.ts'
 import { withRestarts } from './with-restarts.ts'
 
 /** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
@@ -122,7 +122,7 @@ export async function createSupervisor(
     }),
   )
   // Longer than the servers: also their last answers may be asked for.
-  const kept = stack.use(new KeptRequests({ bus }))
+  const kept = stack.use(new ResumableRequests({ bus }))
   const placement = stack.use(
     new Placement({
       bus,
@@ -134,7 +134,7 @@ export async function createSupervisor(
       leases,
       peers,
       publisher,
-      places: new SessionPlaces(maxSessionProcesses),
+      places: new ProcessSlots(maxSessionProcesses),
       makeHost,
       onRemoved: (server) => toolMetrics.forget(server),
       inputTimeoutMs,

@@ -2,14 +2,14 @@ import type { Bus, Lease } from '@mcp-host/bus'
 import type { ServerName } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Answer } from '../pass/pass-request.ts'
-import type { PassedQuestion } from '../pass/passed-requests.ts'
+import type { McpReply } from '../mcp-requests/forward-request.ts'
+import type { IncomingRequest } from '../mcp-requests/request-forwarder.ts'
 import type { ProcessClient } from './client-processes.ts'
 import { ClientProcesses } from './client-processes.ts'
-import type { HostedServer } from './hosted-server.ts'
-import type { Use } from './own-processes.ts'
+import type { HostedServer } from '../hosting/hosted-server.ts'
+import type { Use } from './dedicated-processes.ts'
 import type { Peers } from './peers.ts'
-import { SessionPlaces } from './session-places.ts'
+import { ProcessSlots } from './process-slots.ts'
 
 const IDLE_MS = 1_000
 
@@ -24,7 +24,7 @@ interface Process extends ProcessClient {
   finish(): Promise<void>
   readonly leave: () => void
   /** A request that names the process, as it comes over the bus. */
-  byName: (id: string) => Promise<Answer>
+  byName: (id: string) => Promise<McpReply>
 }
 
 /** Who holds which lease. */
@@ -53,7 +53,7 @@ beforeEach(() => {
     },
   } as unknown as Bus
   const peers = { isGone: async () => false } as unknown as Peers
-  const places = new SessionPlaces(3)
+  const places = new ProcessSlots(3)
   const warn = (error: unknown): never => {
     throw error
   }
@@ -82,7 +82,7 @@ function start(client: ProcessClient, leave: () => void): HostedServer {
   }
   processes.push(process)
   const server = {
-    pass({ head }: PassedQuestion) {
+    pass({ head }: IncomingRequest) {
       process.ran.push(head.id)
       process.inFlight++
       return Promise.resolve({ head: { type: 'result' }, body: '{}' })
@@ -111,7 +111,7 @@ interface Asked {
   readonly capabilities?: object
 }
 
-function question({ id, session, capabilities = {} }: Asked): PassedQuestion {
+function question({ id, session, capabilities = {} }: Asked): IncomingRequest {
   const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
   const params = session === undefined ? { _meta } : {}
   const client =
@@ -124,7 +124,7 @@ function question({ id, session, capabilities = {} }: Asked): PassedQuestion {
   }
 }
 
-const pass = (asked: Asked): Promise<Answer> => clients.pass(question(asked), () => undefined)
+const pass = (asked: Asked): Promise<McpReply> => clients.pass(question(asked), () => undefined)
 
 test('a client with a session has one process and comes back to it', async () => {
   const capabilities = { roots: {} }

@@ -1,12 +1,12 @@
 import type { McpClient, ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { TellAnswer } from '../pass/unheard-answers.ts'
-import { CAPABILITIES_KEY, isObject } from '../pass/eras.ts'
-import type { Answer } from '../pass/pass-request.ts'
-import type { PassedQuestion } from '../pass/passed-requests.ts'
-import type { HostedServer } from './hosted-server.ts'
-import type { OwnProcessesDeps, Use } from './own-processes.ts'
-import { OwnProcesses } from './own-processes.ts'
+import type { SendReply } from '../mcp-requests/reply-replay-buffer.ts'
+import { CAPABILITIES_KEY, isObject } from '../mcp-requests/eras.ts'
+import type { McpReply } from '../mcp-requests/forward-request.ts'
+import type { IncomingRequest } from '../mcp-requests/request-forwarder.ts'
+import type { HostedServer } from '../hosting/hosted-server.ts'
+import type { DedicatedProcessesDeps, Use } from './dedicated-processes.ts'
+import { DedicatedProcesses } from './dedicated-processes.ts'
 
 /** Whom a process serves alone. */
 export interface ProcessClient {
@@ -17,7 +17,7 @@ export interface ProcessClient {
   readonly hasSession: boolean
 }
 
-export interface ClientProcessesDeps extends OwnProcessesDeps {
+export interface ClientProcessesDeps extends DedicatedProcessesDeps {
   readonly start: (client: ProcessClient, onLeave: () => void) => HostedServer
 }
 
@@ -28,13 +28,13 @@ export interface ClientProcessesDeps extends OwnProcessesDeps {
  */
 export class ClientProcesses {
   readonly #deps: ClientProcessesDeps
-  readonly #processes: OwnProcesses<string>
+  readonly #processes: DedicatedProcesses<string>
   /** The names of those that no request has, by what they can be asked for. */
   readonly #free = new Map<string, string[]>()
 
   constructor(deps: ClientProcessesDeps, server: ServerName) {
     this.#deps = deps
-    this.#processes = new OwnProcesses(deps, server)
+    this.#processes = new DedicatedProcesses(deps, server)
   }
 
   get size(): number {
@@ -42,7 +42,7 @@ export class ClientProcesses {
   }
 
   /** Takes a request from the queue. Throws `unavailable` when the client has its process elsewhere. */
-  async pass(question: PassedQuestion, tell: TellAnswer): Promise<Answer> {
+  async pass(question: IncomingRequest, tell: SendReply): Promise<McpReply> {
     const { client } = question.head
     if (client === undefined) return this.#lease(question, tell)
     const use = await this.#place(sessionOf(client))
@@ -57,7 +57,7 @@ export class ClientProcesses {
     return this.#processes.restart()
   }
 
-  async #lease(question: PassedQuestion, tell: TellAnswer): Promise<Answer> {
+  async #lease(question: IncomingRequest, tell: SendReply): Promise<McpReply> {
     const capabilities = capabilitiesIn(question)
     const kind = JSON.stringify(capabilities)
     this.#forgetEnded()
@@ -98,7 +98,7 @@ function sessionOf({ id, capabilities }: McpClient): ProcessClient {
 }
 
 /** Of a newer client, which says it with every request. */
-function capabilitiesIn({ body }: PassedQuestion): object {
+function capabilitiesIn({ body }: IncomingRequest): object {
   const params: unknown = JSON.parse(new TextDecoder().decode(body))
   const said = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {}
   const capabilities = said[CAPABILITIES_KEY]

@@ -3,7 +3,7 @@ import type { Logger } from '@mcp-host/service'
 import { pause } from './pause.ts'
 import type { Peers } from './peers.ts'
 import { STEADY_MS } from './peers.ts'
-import { turnMs } from './turns.ts'
+import { claimDelayMs } from './claim-delay.ts'
 
 /** A server whose supervisor died without anybody seeing it is free after so long. */
 export const LEASE_TTL_MS = 5_000
@@ -71,7 +71,7 @@ async function tryToObtain(
   const holder = leases.holders.get(key)?.holder
   if (holder === undefined || holder === bus.id) {
     if (!isLeftover()) {
-      await pause(turnMs(key, bus.id, catalog.entries.values()), signal)
+      await pause(claimDelayMs(key, bus.id, catalog.entries.values()), signal)
       // The lease may have ended while its holder could not reach the broker.
       if (bus.sinceOutageMs() < STEADY_MS) await pause(STEADY_MS, signal)
     }
@@ -86,7 +86,7 @@ async function tryToObtain(
   const now = await bus.leases.holder(key)
   if (end === 'dead' && now?.holder === holder) {
     deps.onDead(holder)
-    await pause(turnMs(key, bus.id, catalog.entries.values(), holder), signal)
+    await pause(claimDelayMs(key, bus.id, catalog.entries.values(), holder), signal)
     return bus.leases.take(key, now.revision, options)
   }
   return now === undefined ? bus.leases.acquire(key, options) : undefined

@@ -10,17 +10,17 @@ import type {
   ServerSnapshot,
 } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
-import { PassedRequests } from '../pass/passed-requests.ts'
-import type { CatalogPublisher } from '../publish-catalog.ts'
-import { defaultPlacement, toEntry } from '../publish-catalog.ts'
-import { CallStats } from './call-stats.ts'
-import type { HostedServerDeps } from './hosted-server.ts'
-import { HostedServer } from './hosted-server.ts'
+import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
+import type { CatalogPublisher } from '../catalog/catalog-publisher.ts'
+import { defaultPlacement, toEntry } from '../catalog/catalog-publisher.ts'
+import { CallStats } from '../catalog/call-stats.ts'
+import type { HostedServerDeps } from '../hosting/hosted-server.ts'
+import { HostedServer } from '../hosting/hosted-server.ts'
 import type { ObtainLeaseDeps } from './obtain-lease.ts'
 import { obtainLease } from './obtain-lease.ts'
 import { pause } from './pause.ts'
-import type { SessionPlaces } from './session-places.ts'
-import { ProcessesOfSessions } from './processes-of-sessions.ts'
+import type { ProcessSlots } from './process-slots.ts'
+import { DedicatedProcessPool } from './dedicated-process-pool.ts'
 
 /** Whoever waits for longer for another server is shown as unavailable. */
 const DEPENDENCY_PATIENCE_MS = 10_000
@@ -29,7 +29,7 @@ const DISCOVER_AGAIN_MS = 30_000
 
 export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
-  readonly places: SessionPlaces
+  readonly places: ProcessSlots
   readonly makeHost: (answers: HostAnswers) => MCPHost
   /** Told of a server that left the configuration, once it has ended. */
   readonly onRemoved: (server: ServerName) => void
@@ -56,7 +56,7 @@ export class PlacedServer implements AsyncDisposable {
   readonly #deps: PlacementDeps
   readonly #stats = new CallStats()
   readonly #stop = new AbortController()
-  readonly #sessions: ProcessesOfSessions | undefined
+  readonly #sessions: DedicatedProcessPool | undefined
   readonly #ended: Promise<void>
   #hosted: HostedServer | undefined
   #rediscover = new AbortController()
@@ -66,7 +66,7 @@ export class PlacedServer implements AsyncDisposable {
     this.#config = config
     this.#deps = { ...deps, events: counted(deps.events, this.#stats) }
     if (config.scope === 'session') {
-      this.#sessions = new ProcessesOfSessions(this.#deps, name, config)
+      this.#sessions = new DedicatedProcessPool(this.#deps, name, config)
     }
     this.#ended = this.#run().catch((err: unknown) => {
       // The only way out.
@@ -204,7 +204,7 @@ export class PlacedServer implements AsyncDisposable {
   }
 
   /** Any replica runs its sessions' processes; one of them tells what tools there are. */
-  async #runSessions(sessions: ProcessesOfSessions): Promise<void> {
+  async #runSessions(sessions: DedicatedProcessPool): Promise<void> {
     const { signal } = this.#stop
     const queue = sessions.serve()
     try {
@@ -257,7 +257,7 @@ export class PlacedServer implements AsyncDisposable {
 
   #begin(onChange: () => void = () => undefined): HostedServer {
     const { bus, inputTimeoutMs, makeHost } = this.#deps
-    const passed = new PassedRequests({ bus, server: this.name, inputTimeoutMs })
+    const passed = new RequestForwarder({ bus, server: this.name, inputTimeoutMs })
     // All share it, so it may ask nobody.
     const host = makeHost({ callback: passed.callback, kinds: ['log'] })
     const hosted = new HostedServer(this.#deps, host, {

@@ -2,9 +2,9 @@ import type { Bus, Lease, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { HostedServer } from './hosted-server.ts'
+import type { HostedServer } from '../hosting/hosted-server.ts'
 import type { Peers } from './peers.ts'
-import { SessionPlaces } from './session-places.ts'
+import { ProcessSlots } from './process-slots.ts'
 import { SessionProcesses } from './session-processes.ts'
 
 const IDLE_MS = 1_000
@@ -25,7 +25,7 @@ interface Process {
   finish(): Promise<void>
 }
 let processes: Process[]
-let places: SessionPlaces
+let places: ProcessSlots
 let sessions: SessionProcesses
 /** Processes cannot be started, or cannot be ended. */
 let startFails: boolean
@@ -43,7 +43,7 @@ beforeEach(() => {
   dead = new Set()
   forwarded = []
   processes = []
-  places = new SessionPlaces(2)
+  places = new ProcessSlots(2)
   startFails = false
   endFails = false
   hold = undefined

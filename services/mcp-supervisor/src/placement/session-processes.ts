@@ -1,13 +1,13 @@
 import type { ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName, SessionId } from '@mcp-host/contracts'
 import { BusError, childEnvelope, runSessionTool } from '@mcp-host/contracts'
-import type { HostedServer } from './hosted-server.ts'
-import type { OwnProcessesDeps } from './own-processes.ts'
-import { OwnProcesses } from './own-processes.ts'
+import type { HostedServer } from '../hosting/hosted-server.ts'
+import type { DedicatedProcessesDeps } from './dedicated-processes.ts'
+import { DedicatedProcesses } from './dedicated-processes.ts'
 
 const FORWARD_TIMEOUT_MS = 1_500
 
-export interface SessionProcessesDeps extends OwnProcessesDeps {
+export interface SessionProcessesDeps extends DedicatedProcessesDeps {
   /** Starts a process for a session alone. */
   readonly start: (session: SessionId) => HostedServer
 }
@@ -19,12 +19,12 @@ export interface SessionProcessesDeps extends OwnProcessesDeps {
 export class SessionProcesses implements AsyncDisposable {
   readonly #deps: SessionProcessesDeps
   readonly #server: ServerName
-  readonly #processes: OwnProcesses<SessionId>
+  readonly #processes: DedicatedProcesses<SessionId>
 
   constructor(deps: SessionProcessesDeps, server: ServerName) {
     this.#deps = deps
     this.#server = server
-    this.#processes = new OwnProcesses(deps, server)
+    this.#processes = new DedicatedProcesses(deps, server)
   }
 
   get size(): number {
@@ -66,7 +66,7 @@ export class SessionProcesses implements AsyncDisposable {
     return this.close({ isGraceful: false })
   }
 
-  #place(session: SessionId): ReturnType<OwnProcesses<SessionId>['place']> {
+  #place(session: SessionId): ReturnType<DedicatedProcesses<SessionId>['place']> {
     return this.#processes.place(session, () => this.#deps.start(session))
   }
 }

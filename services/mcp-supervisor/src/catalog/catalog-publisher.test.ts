@@ -1,0 +1,312 @@
+import type { Catalog } from '@mcp-host/bus'
+import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
+import { BusError, catalogKey, ServerEntry } from '@mcp-host/contracts'
+import { type ServerConfig, type ServerSnapshot, ServerUnavailableError } from 'mcp-host'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { CatalogPublisher, toEntry } from './catalog-publisher.ts'
+
+const name = 'test' as ServerName
+const entry = (state: ServerEntry['state'], supervisor = 'us'): ServerEntry => ({
+  kind: 'server',
+  server: name,
+  supervisor,
+  state,
+  tools: [],
+})
+
+/** What is stored, and what was put, in order. */
+let entries: Map<string, CatalogEntry>
+let put: ServerEntry[]
+let isAway: boolean
+/** Servers whose entries the broker does not take. */
+let refused: Set<string>
+/** Servers whose lists are too large to be stored. */
+let tooLarge: Set<string>
+let tries: number[]
+let removed: string[]
+/** What a put of the presence waits for. */
+let hold: Promise<void> | undefined
+let warnings: unknown[]
+/** Nobody answers for them. */
+let dead: Set<string>
+let publisher: CatalogPublisher
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  entries = new Map()
+  put = []
+  isAway = false
+  refused = new Set()
+  tooLarge = new Set()
+  tries = []
+  removed = []
+  hold = undefined
+  warnings = []
+  dead = new Set()
+  const fail = (): void => {
+    if (isAway) throw new Error('the broker is away')
+  }
+  const catalog: Catalog = {
+    async put(each) {
+      fail()
+      if (each.kind === 'server' && refused.has(each.server)) {
+        tries.push(Date.now())
+        throw new Error('refused')
+      }
+      if (each.kind === 'server' && each.state === 'ready' && tooLarge.has(each.server)) {
+        tries.push(Date.now())
+        throw new BusError('invalid', `the lists of "${each.server}" are too large`)
+      }
+      if (each.kind === 'server') put.push(each)
+      else await hold
+      entries.set(catalogKey(each), each)
+    },
+    async remove(each) {
+      fail()
+      removed.push(catalogKey(each))
+      await Promise.resolve()
+      entries.delete(catalogKey(each))
+    },
+    watch: () => Promise.reject(new Error('not used')),
+  }
+  publisher = new CatalogPublisher({
+    bus: { id: 'us', catalog },
+    view: { entries, onChange: () => ({ [Symbol.dispose]: () => undefined }) },
+    isGone: async (supervisor) => dead.has(supervisor),
+    stats: () => ({}),
+    configured: () => ['test'],
+    faults: () => undefined,
+    warn: (error) => warnings.push(error),
+  })
+})
+afterEach(() => void vi.useRealTimers())
+
+test('a supervisor is present as soon as it has started', async () => {
+  await publisher.start()
+  expect(entries.get('supervisor.us')).toMatchObject({ kind: 'supervisor', id: 'us', servers: {} })
+})
+
+test('every change of a server is published, the latest last', async () => {
+  await publisher.start()
+  publisher.set(entry('starting'))
+  publisher.set(entry('unavailable'))
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(entries.get('server.test.us')).toMatchObject({ state: 'ready' })
+  expect(put.at(-1)).toMatchObject({ state: 'ready' })
+})
+
+test('a server that is removed leaves the catalog', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  publisher.remove(name)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(entries.has('server.test.us')).toBe(false)
+})
+
+test('an outage of the broker delays changes and loses none', async () => {
+  await publisher.start()
+  isAway = true
+  publisher.set(entry('starting'))
+  await vi.advanceTimersByTimeAsync(5_000)
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(entries.has('server.test.us')).toBe(false)
+  expect(warnings.length).toBeGreaterThan(2)
+  isAway = false
+  // Soon, not when it would be time again.
+  await vi.advanceTimersByTimeAsync(500)
+  expect(entries.get('server.test.us')).toMatchObject({ state: 'ready' })
+})
+
+test('what others removed, who took us for dead, is put again', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  entries.clear()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(Array.from(entries.keys()).toSorted()).toEqual(['server.test.us', 'supervisor.us'])
+})
+
+test('nothing is put again that is there', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(put).toHaveLength(1)
+})
+
+test('what an absent supervisor has left is removed, after a while: it may come back', async () => {
+  entries.set('server.test.dead', entry('ready', 'dead'))
+  entries.set('server.test.other', entry('ready', 'other'))
+  const other: CatalogEntry = { kind: 'supervisor', id: 'other', startedAt: 0, servers: {} }
+  entries.set('supervisor.other', other)
+  entries.set('model.default', { kind: 'model', provider: 'demo', model: 'demo-1' })
+  await publisher.start()
+  expect(entries.has('server.test.dead')).toBe(true)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(Array.from(entries.keys()).toSorted()).toEqual([
+    'model.default',
+    'server.test.other',
+    'supervisor.other',
+    'supervisor.us',
+  ])
+})
+
+test('what a dead supervisor has left is removed at the next look, a living one keeps its own', async () => {
+  for (const id of ['dead', 'other']) {
+    entries.set(`server.test.${id}`, entry('ready', id))
+    entries.set(`supervisor.${id}`, { kind: 'supervisor', id, startedAt: 0, servers: {} })
+  }
+  dead.add('dead').add('us')
+  await publisher.start()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(Array.from(entries.keys())).toEqual([
+    'server.test.other',
+    'supervisor.other',
+    'supervisor.us',
+  ])
+})
+
+test('a supervisor that stops leaves nothing behind, and writes nothing more', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(0)
+  await publisher[Symbol.asyncDispose]()
+  publisher.set(entry('shutdown'))
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(entries.size).toBe(0)
+})
+
+test('an outage does not hold up the stop', async () => {
+  await publisher.start()
+  isAway = true
+  publisher.set(entry('ready'))
+  await expect(publisher[Symbol.asyncDispose]()).resolves.toBeUndefined()
+})
+
+test('a server whose lists cannot be stored is shown with the reason, the others as they are', async () => {
+  await publisher.start()
+  tooLarge.add('test')
+  publisher.set({ ...entry('ready'), tools: [{ name: 'echo', inputSchema: {} }], prompts: [] })
+  publisher.set({ ...entry('ready'), server: 'other' as ServerName })
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(entries.get('server.test.us')).toEqual({
+    ...entry('unavailable'),
+    error: 'the lists of "test" are too large',
+  })
+  expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
+  expect([put.length, tries.length]).toEqual([2, 1])
+})
+
+test('entries are put again before their stored lists end', async () => {
+  await publisher.start()
+  publisher.set(entry('ready'))
+  await vi.advanceTimersByTimeAsync(2_000)
+  vi.setSystemTime(Date.now() + 11 * 86_400_000)
+  await vi.advanceTimersByTimeAsync(4_000)
+  expect(put).toHaveLength(2)
+})
+
+test('an entry that the broker refuses holds up no other, and is tried ever less often', async () => {
+  const of = (server: string): ServerEntry => ({ ...entry('ready'), server: server as ServerName })
+  await publisher.start()
+  publisher.set(of('gone'))
+  await vi.advanceTimersByTimeAsync(0)
+  refused.add('bad')
+  publisher.set(of('bad'))
+  publisher.set(of('good'))
+  publisher.remove('gone' as ServerName)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(Array.from(entries.keys()).toSorted()).toEqual(['server.good.us', 'supervisor.us'])
+  const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0))
+  expect(pauses.filter((ms) => ms > 0)).toEqual([250, 500, 1_000, 2_000, 2_000, 2_000, 2_000])
+  refused.clear()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(entries.has('server.bad.us')).toBe(true)
+})
+
+test('who is found dead by many at once is forgotten once', async () => {
+  entries.set('server.test.dead', entry('ready', 'dead'))
+  await Promise.all([publisher.forget('dead'), publisher.forget('dead')])
+  expect(removed).toEqual(['server.test.dead'])
+})
+
+test('a stop waits for the presence that is being told, and it goes with the rest', async () => {
+  await publisher.start()
+  const held = Promise.withResolvers<void>()
+  hold = held.promise
+  await vi.advanceTimersByTimeAsync(2_000)
+  const stopped = publisher[Symbol.asyncDispose]()
+  await vi.advanceTimersByTimeAsync(0)
+  held.resolve()
+  await stopped
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(entries.size).toBe(0)
+})
+
+test('an entry has each instance, with why it is not ready', () => {
+  const config: ServerConfig = { type: 'http', url: 'http://a', headers: {}, instances: [{}, {}] }
+  const output = ['Error: no key']
+  const error = new ServerUnavailableError('it ended', { server: 'test', output })
+  const snapshot: ServerSnapshot = {
+    name: 'test',
+    type: 'http',
+    state: 'ready',
+    since: 5,
+    restarts: 2,
+    instances: [
+      { state: 'ready', restarts: 0, weight: 2, pid: 7 },
+      { state: 'unavailable', restarts: 2, weight: 1, error },
+    ],
+    tools: [],
+    prompts: [],
+    resources: [],
+    resourceTemplates: [],
+  }
+  const { instances } = ServerEntry.parse(toEntry('us', config, snapshot))
+  expect(instances).toEqual([
+    { state: 'ready', restarts: 0, weight: 2, pid: 7 },
+    { state: 'unavailable', restarts: 2, weight: 1, error: 'it ended', output },
+  ])
+})
+
+test('an entry has what others need of the server and its tools', () => {
+  const config: ServerConfig = { type: 'http', url: 'http://localhost', headers: {} }
+  const inputSchema = { type: 'object' as const }
+  const annotations = { readOnlyHint: true, openWorldHint: false, title: 'as it says' }
+  const echo = { name: 'echo', description: 'Says it.', inputSchema, annotations }
+  const caching = { tools: { ttlMs: 5, cacheScope: 'public', listedAt: 1 } } as const
+  const snapshot: ServerSnapshot = {
+    name: 'test',
+    type: 'http',
+    state: 'ready',
+    since: 5,
+    era: 'modern',
+    restarts: 2,
+    tools: [echo],
+    prompts: [],
+    resources: [],
+    resourceTemplates: [],
+    caching,
+    announcedAt: { tools: 2 },
+  }
+  expect(toEntry('us', config, snapshot)).toEqual({
+    kind: 'server',
+    server: 'test',
+    supervisor: 'us',
+    state: 'ready',
+    since: 5,
+    type: 'http',
+    scope: 'shared',
+    placement: 'every',
+    restarts: 2,
+    era: 'modern',
+    tools: [echo],
+    prompts: [],
+    resources: [],
+    resourceTemplates: [],
+    caching,
+    announcedAt: { tools: 2 },
+  })
+})

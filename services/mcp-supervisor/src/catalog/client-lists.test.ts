@@ -1,0 +1,155 @@
+import type { Bus } from '@mcp-host/bus'
+import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contracts'
+import type { ServerSnapshot } from 'mcp-host'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { ClientLists } from './client-lists.ts'
+
+let record: McpClientRecord
+let writes: number
+/** Whether the broker takes what is written. */
+let isAway: boolean
+let warnings: number
+/** What a gateway is answered, while somebody answers. */
+let answer: (() => Promise<ServerEntry>) | undefined
+let lists: ClientLists
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  record = { logLevel: 'error' }
+  writes = 0
+  warnings = 0
+  isAway = false
+  answer = undefined
+  lists = make()
+})
+afterEach(() => void vi.useRealTimers())
+
+function make(): ClientLists {
+  const bus = {
+    id: 'us',
+    serve(_: unknown, params: object, handler: () => Promise<ServerEntry>) {
+      expect(params).toEqual({ server: 'own', client: 'ann' })
+      answer = handler
+      return { [Symbol.dispose]: () => void (answer = undefined) }
+    },
+    mcpClients: {
+      async change(client: string, change: (record: McpClientRecord) => McpClientRecord) {
+        expect(client).toBe('ann')
+        writes++
+        if (isAway) throw new Error('away')
+        record = change(record)
+      },
+    },
+    // Only what own lists call.
+  } as unknown as Bus
+  // What else an entry says does not matter here.
+  const toEntry = ({ tools }: ServerSnapshot) => ({ tools }) as unknown as ServerEntry
+  const options = { server: 'own' as ServerName, client: 'ann', toEntry }
+  return new ClientLists({ bus, warn: () => void warnings++ }, options)
+}
+
+const snapshot = (state: ServerSnapshot['state'], ...tools: string[]): ServerSnapshot => ({
+  name: 'own',
+  type: 'stdio',
+  state,
+  since: 0,
+  restarts: 0,
+  tools: tools.map((name) => ({ name, inputSchema: { type: 'object' } })),
+  prompts: [],
+  resources: [],
+  resourceTemplates: [],
+})
+
+async function take(...snapshots: readonly ServerSnapshot[]): Promise<void> {
+  for (const each of snapshots) lists.take(each)
+  await vi.advanceTimersByTimeAsync(0)
+}
+
+const changed = (change: number): object => ({
+  supervisor: 'us',
+  process: expect.any(String),
+  change,
+})
+const names = async (): Promise<string[] | undefined> =>
+  (await answer?.())?.tools.map(({ name }) => name)
+
+test('nothing is told while a process lists what it began with', async () => {
+  await take(snapshot('starting'), snapshot('ready', 'a'), snapshot('ready', 'a'))
+  await lists[Symbol.asyncDispose]()
+  expect(writes).toBe(0)
+  expect(answer).toBeUndefined()
+})
+
+test('every change is told from the first on, also one back, with what is listed now', async () => {
+  await take(snapshot('ready', 'a'), snapshot('ready', 'a', 'b'))
+  expect(record).toEqual({ logLevel: 'error', ownLists: { own: changed(1) } })
+  expect(await names()).toEqual(['a', 'b'])
+  await take(snapshot('ready', 'a'))
+  expect(record.ownLists).toEqual({ own: changed(2) })
+  expect(await names()).toEqual(['a'])
+})
+
+test.each(['unavailable', 'starting', 'stopping'] as const)(
+  'a process that becomes %s has no lists of its own, and the next one begins anew',
+  async (state) => {
+    await take(snapshot('ready', 'a'), snapshot('ready', 'b'), snapshot(state))
+    expect(record).toEqual({ logLevel: 'error' })
+    expect(answer).toBeUndefined()
+    await take(snapshot('ready', 'a'))
+    expect(record.ownLists).toBeUndefined()
+    await take(snapshot('ready', 'c'))
+    expect(record.ownLists).toEqual({ own: changed(2) })
+  },
+)
+
+test('the end takes back what was told, and nothing else', async () => {
+  const other = { supervisor: 'peer', process: 'p', change: 1 }
+  record = { ownLists: { other } }
+  await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
+  expect(record.ownLists).toEqual({ other, own: changed(1) })
+  await lists[Symbol.asyncDispose]()
+  expect(record).toEqual({ ownLists: { other } })
+})
+
+test('the end leaves what another process has told since', async () => {
+  await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
+  const own = { supervisor: 'peer', process: 'p', change: 1 }
+  record = { ownLists: { own } }
+  await lists[Symbol.asyncDispose]()
+  expect(record).toEqual({ ownLists: { own } })
+})
+
+test('what a process that is gone has told is replaced', async () => {
+  record = { ownLists: { own: { supervisor: 'dead', process: 'p', change: 7 } } }
+  await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
+  expect(record.ownLists).toEqual({ own: changed(1) })
+})
+
+test('what the broker did not take is written when it is back, as it is then', async () => {
+  await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
+  isAway = true
+  await take(snapshot('ready', 'c'))
+  await lists[Symbol.asyncDispose]()
+  expect(record.ownLists).toEqual({ own: changed(1) })
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(warnings).toBeGreaterThan(1)
+  isAway = false
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(record).toEqual({ logLevel: 'error' })
+  const before = writes
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(writes).toBe(before)
+})
+
+test('changes during a write are told by one more', async () => {
+  await take(snapshot('ready', 'a'))
+  await take(snapshot('ready', 'b'), snapshot('ready', 'c'), snapshot('ready', 'd'))
+  expect(record.ownLists).toEqual({ own: changed(3) })
+  expect(writes).toBe(2)
+})
+
+test('an announced change is told though the process lists the same', async () => {
+  const first = snapshot('ready', 'a')
+  await take(first, { ...first, announcedAt: { tools: 5 } })
+  expect(record.ownLists).toEqual({ own: changed(1) })
+})

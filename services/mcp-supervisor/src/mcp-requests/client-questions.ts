@@ -1,0 +1,102 @@
+import type { PassReply } from '@mcp-host/contracts'
+import { isObject } from './eras.ts'
+
+const METHOD_NOT_FOUND = -32_601
+const TIMED_OUT = -32_001
+
+/** What a client said when it was asked: as in JSON-RPC, a result or an error. */
+export interface ClientAnswer {
+  readonly result?: object | undefined
+  readonly error?:
+    | { readonly code: number; readonly message: string; readonly data?: unknown }
+    | undefined
+}
+
+/** Sends an answer before the last. */
+export type SendPart = (part: PassReply, body: string) => void
+
+/** An error of the client, or in its place; it goes on to the server as it is. */
+export class ClientRefusal extends Error {
+  override readonly name = 'ClientRefusal'
+  readonly code: number
+  readonly data: unknown
+
+  constructor({ code, message, data }: NonNullable<ClientAnswer['error']>) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+export interface AskOptions {
+  /** Its abort takes the question back. */
+  readonly signal: AbortSignal
+  /** How long the client may take. */
+  readonly limitMs?: number
+}
+
+/** Questions to clients that wait for their answers. */
+export class ClientQuestions {
+  readonly #server: string
+  readonly #open = new Map<string, (answer: ClientAnswer) => void>()
+
+  constructor(server: string) {
+    this.#server = server
+  }
+
+  /**
+   * Sends a question and waits for its answer. Throws `ClientRefusal`, an error when nobody answers in time, or
+   * the signal's reason.
+   */
+  async ask(send: (ask: string) => void, { signal, limitMs }: AskOptions): Promise<unknown> {
+    // Who answers it is known by this alone: nobody may guess it. It begins with where the answer goes.
+    const ask = `${this.#server}.${crypto.randomUUID()}`
+    const answered = Promise.withResolvers<ClientAnswer>()
+    const onAbort = (): void => answered.reject(signal.reason)
+    const tooLate = (): void => {
+      const message = 'the client did not answer in time'
+      answered.reject(new ClientRefusal({ code: TIMED_OUT, message }))
+    }
+    const late = limitMs === undefined ? undefined : setTimeout(tooLate, limitMs)
+    this.#open.set(ask, answered.resolve)
+    signal.addEventListener('abort', onAbort)
+    try {
+      if (signal.aborted) onAbort()
+      else send(ask)
+      const { result, error } = await answered.promise
+      if (error !== undefined) throw new ClientRefusal(error)
+      return result
+    } finally {
+      clearTimeout(late)
+      signal.removeEventListener('abort', onAbort)
+      this.#open.delete(ask)
+    }
+  }
+
+  /** Takes an answer; one to a question of somebody else means nothing. */
+  answer(ask: string, answer: ClientAnswer): void {
+    this.#open.get(ask)?.(answer)
+  }
+}
+
+/** Throws `ClientRefusal` when a client cannot be asked by a method. */
+export function checkCapability(capabilities: object, method: string, params: unknown): void {
+  if (canBeAsked(capabilities, method, params)) return
+  throw new ClientRefusal(refused(method))
+}
+
+/** What a client says that does not know a method. */
+export function refused(method: string): NonNullable<ClientAnswer['error']> {
+  return { code: METHOD_NOT_FOUND, message: `the client does not take ${method}` }
+}
+
+function canBeAsked(capabilities: object, method: string, params: unknown): boolean {
+  const { sampling, elicitation, roots } = capabilities as Readonly<Record<string, unknown>>
+  if (method === 'sampling/createMessage') return isObject(sampling)
+  if (method === 'roots/list') return isObject(roots)
+  if (method !== 'elicitation/create' || !isObject(elicitation)) return false
+  const isPage = isObject(params) && params['mode'] === 'url'
+  // One that says nothing of modes knows forms alone.
+  const hasModes = 'form' in elicitation || 'url' in elicitation
+  return isPage ? isObject(elicitation['url']) : !hasModes || isObject(elicitation['form'])
+}

@@ -1,0 +1,168 @@
+import type { Bus } from '@mcp-host/bus'
+import type { Envelope, PassHead, PassReply } from '@mcp-host/contracts'
+import { BusError, traceId } from '@mcp-host/contracts'
+import type { MCPHost } from 'mcp-host'
+import { ValidationError } from 'mcp-host'
+import { truncate } from '../truncate.ts'
+import { MAX_INLINE_BYTES, MAX_RESULT_BYTES } from '../tool-calls/call-result.ts'
+import { encodeResult } from '../tool-calls/encode-result.ts'
+import type { SendPart } from './client-questions.ts'
+import { ClientRefusal, refused } from './client-questions.ts'
+import type { Era, Json } from './eras.ts'
+import { isObject, metaFor, resultFor, withLegacyOutput } from './eras.ts'
+import { requestOptions } from './request-options.ts'
+import type { JsonRpcFailure } from './json-rpc-failure.ts'
+import { hasLinks } from './result-links.ts'
+import { toJsonRpcFailure } from './json-rpc-failure.ts'
+
+/** A server that asks for input this often in one request does not come to an end. */
+const MAX_INPUT_ROUNDS = 10
+const INTERNAL_ERROR = -32_603
+const NOT_ALLOWED = 'The user has not allowed this call.'
+const PROGRESS = { type: 'notice', method: 'notifications/progress' } as const
+
+export interface ForwardRequestDeps {
+  readonly bus: Pick<Bus, 'blobs'>
+  readonly host: Pick<MCPHost, 'forward'>
+  readonly server: string
+  /** Which era it speaks. */
+  readonly era: Era
+  /** Asks the caller on the way, where that is possible. */
+  readonly ask?: ((method: string, params: unknown) => Promise<unknown>) | undefined
+}
+
+export interface ForwardedRequest {
+  readonly head: PassHead
+  readonly params: Json
+  readonly envelope: Envelope
+}
+
+export interface McpReply {
+  readonly head: PassReply
+  readonly body: Uint8Array | string
+}
+
+/** Runs a request of another MCP client. What goes wrong is an answer too. */
+export async function forwardRequest(
+  deps: ForwardRequestDeps,
+  request: ForwardedRequest,
+  tell: SendPart,
+): Promise<McpReply> {
+  try {
+    const answer = toAnswer(deps, await run(deps, request, tell))
+    return answer instanceof Promise ? await answer : answer
+  } catch (error) {
+    const { method } = request.head
+    // The model that called it can do better; an error of the protocol it would not see.
+    if (method === 'tools/call' && error instanceof ValidationError && error.issues.length > 0) {
+      const content = [{ type: 'text', text: truncate(error.message) }]
+      const eras = { caller: request.head.era, server: 'legacy' } as const
+      const result = resultFor(method, { content, isError: true }, eras)
+      return { head: { type: 'result', isRefused: true }, body: JSON.stringify(result) }
+    }
+    return toError(toJsonRpcFailure(error))
+  }
+}
+
+export function toError({ code, message, data }: JsonRpcFailure): McpReply {
+  const head = { type: 'error', code } as const
+  try {
+    return {
+      head,
+      body: JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }),
+    }
+  } catch {
+    // What a server put into it may be too deep to be written again.
+    return { head, body: JSON.stringify({ code, message }) }
+  }
+}
+
+async function run(
+  { host, server, era, ask }: ForwardRequestDeps,
+  { head, params, envelope }: ForwardedRequest,
+  tell: SendPart,
+): Promise<object> {
+  const { method, progress = false, client } = head
+  const eras = { caller: head.era, server: era }
+  const wantsProgress = progress && isObject(params['_meta']) && 'progressToken' in params['_meta']
+  const options = {
+    ...requestOptions(params),
+    requestId: head.id,
+    correlationId: traceId(envelope),
+    ...(client === undefined ? {} : { sessionId: client.id }),
+    meta: metaFor(params, eras, envelope, client),
+    // An older caller without a session cannot be asked: the server is answered here, as far as we can.
+    allowInputRequired: head.era === 'modern' || ask !== undefined,
+    onProgress: wantsProgress
+      ? (progressed: object) => tell(PROGRESS, JSON.stringify(progressed))
+      : undefined,
+  }
+  if (head.confirm !== undefined && !(await isAllowed(ask, head.confirm))) {
+    return { content: [{ type: 'text', text: NOT_ALLOWED }], isError: true }
+  }
+  let result = await host.forward(server, method, params, options)
+  if (head.era === 'legacy' && ask !== undefined) {
+    for (let round = 0; isInputRequired(result); round++) {
+      if (round === MAX_INPUT_ROUNDS) {
+        const message = 'the server asks for input without end'
+        throw new ClientRefusal({ code: INTERNAL_ERROR, message })
+      }
+      const { requestState, inputRequests } = result
+      const inputResponses = await answers(inputRequests, ask)
+      const state = requestState === undefined ? {} : { requestState }
+      const again = { ...params, ...state, inputResponses }
+      result = await host.forward(server, method, again, options)
+    }
+  }
+  const shrinkToFit = resultFor(method, result as object, eras)
+  const isOlderCall = head.era === 'legacy' && method === 'tools/call'
+  return isOlderCall ? withLegacyOutput(shrinkToFit, head.isOutputWrapped === true) : shrinkToFit
+}
+
+/** Asks the caller whether the call may run. Throws `ClientRefusal` when it cannot be asked. */
+async function isAllowed(ask: ForwardRequestDeps['ask'], message: string): Promise<boolean> {
+  if (ask === undefined) throw new ClientRefusal(refused('elicitation/create'))
+  const requestedSchema = { type: 'object', properties: {} }
+  const answer = await ask('elicitation/create', { message, requestedSchema })
+  return isObject(answer) && answer['action'] === 'accept'
+}
+
+function isInputRequired(result: unknown): result is Json {
+  return isObject(result) && result['resultType'] === 'input_required'
+}
+
+/** What the caller says to all that a server of 2026-07-28 asks for. */
+async function answers(
+  inputRequests: unknown,
+  ask: NonNullable<ForwardRequestDeps['ask']>,
+): Promise<Json> {
+  const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
+  const said = asked.map(async ([key, question]) => {
+    const { method, params } = isObject(question) ? question : {}
+    return [key, await ask(String(method), params)] as const
+  })
+  return Object.fromEntries(await Promise.all(said))
+}
+
+/** The answer, by way of the object store when it is too large for a message. */
+function toAnswer(deps: ForwardRequestDeps, result: object): McpReply | Promise<McpReply> {
+  const body = encodeResult(result)
+  const links = hasLinks(result) ? { hasLinks: true } : {}
+  const isSmall = body instanceof Uint8Array && body.length <= MAX_INLINE_BYTES
+  return isSmall ? { head: { type: 'result', ...links }, body } : toStored(deps, body, links)
+}
+
+async function toStored(
+  { bus }: ForwardRequestDeps,
+  encoded: Uint8Array | Promise<Uint8Array>,
+  links: { readonly hasLinks?: boolean },
+): Promise<McpReply> {
+  const body = await encoded
+  if (body.length <= MAX_INLINE_BYTES) return { head: { type: 'result', ...links }, body }
+  if (body.length > MAX_RESULT_BYTES) {
+    const message = `the result has ${body.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
+    throw new BusError('exhausted', message)
+  }
+  const { key, bytes } = await bus.blobs.put(body)
+  return { head: { type: 'stored', key, bytes, ...links }, body: '' }
+}

@@ -1,0 +1,60 @@
+import { BusError } from '@mcp-host/contracts'
+import type { McpHostErrorCode } from 'mcp-host'
+import { McpHostError, ProtocolError, ServerUnavailableError, ValidationError } from 'mcp-host'
+import { truncate } from '../truncate.ts'
+import { ClientRefusal } from './client-questions.ts'
+
+/** An error of JSON-RPC. */
+export interface JsonRpcFailure {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+const INVALID_PARAMS = -32_602
+const INTERNAL_ERROR = -32_603
+/** The first codes that are free for servers to use. */
+const UNAVAILABLE = -32_000
+const TIMED_OUT = -32_001
+
+const CODES: Readonly<Record<McpHostErrorCode, number>> = {
+  configuration: INTERNAL_ERROR,
+  'server-startup': UNAVAILABLE,
+  'server-unavailable': UNAVAILABLE,
+  validation: INVALID_PARAMS,
+  timeout: TIMED_OUT,
+  protocol: INTERNAL_ERROR,
+  'tool-execution': INTERNAL_ERROR,
+}
+
+export function invalidParams(message: string): JsonRpcFailure {
+  return { code: INVALID_PARAMS, message }
+}
+
+/** A failure as the caller reads it: that of the server as it is, else ours with what to do about it. */
+export function toJsonRpcFailure(error: unknown): JsonRpcFailure {
+  if (error instanceof ProtocolError && error.rpcError !== undefined) return error.rpcError
+  if (error instanceof ClientRefusal) {
+    return { code: error.code, message: error.message, data: error.data }
+  }
+  if (!(error instanceof McpHostError)) {
+    return { code: INTERNAL_ERROR, message: BusError.from(error).message }
+  }
+  const { server, code } = error
+  const data = {
+    server,
+    reason: code,
+    ...(error instanceof ServerUnavailableError ? unavailability(error) : {}),
+    ...(error instanceof ValidationError && error.issues.length > 0
+      ? { issues: error.issues }
+      : {}),
+  }
+  return { code: CODES[code], message: truncate(error.message), data }
+}
+
+/** As gateways say it of themselves: who has not begun it may be asked again. */
+function unavailability({ retryAfterMs, isOutcomeUnknown }: ServerUnavailableError): object {
+  if (isOutcomeUnknown) return { reason: 'unknown-outcome', retryable: false }
+  const later = retryAfterMs === undefined ? {} : { retryAfterMs }
+  return { reason: 'unavailable', retryable: true, ...later }
+}

@@ -1,0 +1,40 @@
+import type { Bus } from '@mcp-host/bus'
+import type { McpReply } from './forward-request.ts'
+
+/** After an outage gateways are connected again at different moments. */
+const SETTLING_MS = 2_000
+/** Longer than a gateway waits for a sign of life. */
+const KEPT_MS = 10_000
+const MAX_KEPT_BYTES = 16 * 1024 * 1024
+
+/** Sends an answer once more. */
+export type SendReply = (head: McpReply['head'], body: McpReply['body']) => void
+
+/** Answers that were given while the broker was away, and so may be lost, for those who still ask for them. */
+export class ReplyReplayBuffer {
+  readonly #bus: Pick<Bus, 'sinceOutageMs'>
+  /** By the ids of those who wait for them. */
+  readonly #kept = new Map<string, () => void>()
+  #bytes = 0
+
+  constructor(bus: Pick<Bus, 'sinceOutageMs'>) {
+    this.#bus = bus
+  }
+
+  /** Keeps an answer if it may be lost, while there is room. */
+  keep(id: string, { head, body }: McpReply, tell: SendReply): void {
+    const isSafe = this.#bus.sinceOutageMs() > SETTLING_MS
+    if (isSafe || this.#bytes + body.length > MAX_KEPT_BYTES) return
+    this.#kept.set(id, () => tell(head, body))
+    this.#bytes += body.length
+    setTimeout(() => {
+      this.#kept.delete(id)
+      this.#bytes -= body.length
+    }, KEPT_MS).unref()
+  }
+
+  /** Says it again. */
+  tell(id: string): void {
+    this.#kept.get(id)?.()
+  }
+}

@@ -1,0 +1,337 @@
+import type { Bus } from '@mcp-host/bus'
+import type { Envelope, McpLogLevel, PassHead } from '@mcp-host/contracts'
+import { clientMessage, LOG_LEVELS, serverLog } from '@mcp-host/contracts'
+import { Cancellation, toAbortSignal } from 'mcp-host/cancellation'
+import { SlotMap } from 'mcp-host/slot-map'
+import type { MCPHost, ServerRequest } from 'mcp-host'
+import type { ClientAnswer, SendPart } from './client-questions.ts'
+import { checkCapability, ClientQuestions, ClientRefusal, refused } from './client-questions.ts'
+import type { Era, Json } from './eras.ts'
+import { CAPABILITIES_KEY, isObject, LOG_LEVEL_KEY } from './eras.ts'
+import { SuspendedRequest } from './suspended-request.ts'
+import type { McpReply, ForwardedRequest } from './forward-request.ts'
+import { forwardRequest, toError } from './forward-request.ts'
+import { invalidParams, toJsonRpcFailure } from './json-rpc-failure.ts'
+import type { WatchedResources } from './watched-resources.ts'
+
+export interface RequestForwarderDeps {
+  readonly bus: Pick<Bus, 'blobs' | 'emit'>
+  readonly server: string
+  /** How long a client may take to answer. */
+  readonly inputTimeoutMs: number
+  /** Where the process serves one caller at a time: its name on the bus. */
+  readonly process?: string
+  /** Where that caller keeps a session, which also gets what belongs to no request. */
+  readonly hasSession?: boolean
+  /** What the session can be asked for. */
+  readonly capabilities?: object
+}
+
+/** Where requests run. */
+export interface RequestTarget {
+  readonly host: Pick<MCPHost, 'forward' | 'abort' | 'setLoggingLevel'>
+  /** Until its process has started, or has failed to; `undefined`: it has. */
+  readonly ready: () => Promise<void> | undefined
+  /** Which era the server speaks, once that is known. */
+  readonly era: () => Era
+  /** Told of what goes on after the answer, until its end. */
+  readonly track: (work: Promise<unknown>) => void
+  readonly watched: Pick<WatchedResources, 'watch'>
+}
+
+/** A request of an MCP client, as it comes over the bus. */
+export interface IncomingRequest {
+  readonly head: PassHead
+  readonly body: Uint8Array
+  readonly envelope: Envelope
+}
+
+/** A request while it runs at the server. */
+interface RunningRequest {
+  /** The host knows it by this. */
+  readonly id: string
+  readonly era: Era
+  readonly capabilities: object
+  logLevel: McpLogLevel | undefined
+  /** Whether notices are wanted. */
+  isHeard: boolean
+  /** To whoever waits for it now. */
+  tell: SendPart
+  /** Whether its caller was asked anything. */
+  hasAsked: boolean
+  /** Aborts when it is cancelled, and at its end: nobody needs to be asked any more. */
+  readonly cancelled: Cancellation
+  /** Where the caller is asked by a result, and comes back with the answer. */
+  readonly held: SuspendedRequest | undefined
+}
+
+/** Who waits for it now. */
+interface Waiting {
+  readonly id: string
+  readonly running: RunningRequest
+  /** Later ones have a higher one. */
+  readonly turn: number
+}
+
+const text = new TextDecoder()
+/** The code of an answer to a request that its client cancelled, who does not get it. */
+export const CANCELLED = -32_800
+const OVER = new Error('the request is over')
+
+/**
+ * The requests of MCP clients that one host runs, and what its server asks of them meanwhile. An older client
+ * is asked on the way; a newer one gets the question as the result, and asks again with the answer, while the
+ * request goes on at the server.
+ */
+export class RequestForwarder {
+  readonly #deps: RequestForwarderDeps
+  readonly #questions: ClientQuestions
+  readonly #waiting = new SlotMap<Waiting>()
+  #turn = 0
+  /** Those that may wait for their caller to come back. */
+  readonly #held = new Set<RunningRequest>()
+  /** What the session wanted of log messages when it was heard last. */
+  #sessionLevel: McpLogLevel | undefined
+
+  constructor(deps: RequestForwarderDeps) {
+    this.#deps = deps
+    this.#questions = new ClientQuestions(deps.server)
+  }
+
+  /** Runs a request; what goes wrong is an answer too. Throws when it is none. */
+  run(to: RequestTarget, question: IncomingRequest, tell: SendPart): Promise<McpReply> {
+    const { head } = question
+    const params: unknown = JSON.parse(text.decode(question.body))
+    if (!isObject(params)) throw new Error('params are no object')
+    const held = this.#held.values().find((each) => each.held?.isMeant(params) === true)
+    if (held !== undefined) return this.#resume(held, head, params, tell)
+    this.#sessionLevel = head.client?.logLevel
+    const running = this.#begin(head, params, tell)
+    const ended = this.#run(to, running, { head, params, envelope: question.envelope })
+    if (running.held === undefined) return ended
+    this.#held.add(running)
+    to.track(ended)
+    running.held.begin(ended, () => {
+      to.host.abort(running.id)
+      this.#held.delete(running)
+    })
+    return this.#round(running)
+  }
+
+  /** Ends a request, also one that waits for its caller. */
+  cancel({ host }: Pick<RequestTarget, 'host'>, id: string): void {
+    const running = this.#runningFor(id)
+    running?.cancelled.cancel(new ClientRefusal({ code: CANCELLED, message: 'was cancelled' }))
+    host.abort(running?.id ?? id)
+  }
+
+  /** Gives a sign of life of a request that runs here. */
+  ping(id: string): void {
+    this.#runningFor(id)?.tell({ type: 'running' }, '')
+  }
+
+  answer(ask: string, answer: ClientAnswer): void {
+    this.#questions.answer(ask, answer)
+  }
+
+  /** Ends those that wait for their callers: nobody comes back in time. */
+  abandon({ host }: Pick<RequestTarget, 'host'>): void {
+    for (const { id, held } of this.#held) if (held?.isWaiting === true) host.abort(id)
+  }
+
+  /** The callback of the host: what its server asks, and what it logs. */
+  readonly callback = async (request: ServerRequest): Promise<unknown> => {
+    const cause = this.#causeOf(request)
+    if (request.kind === 'log') return this.#log(request, cause)
+    const method = METHODS[request.kind]
+    const params = 'params' in request ? request.params : {}
+    if (cause !== undefined) return this.#ask(cause, method, params, request.signal)
+    const { inputTimeoutMs: limitMs, hasSession = false, capabilities = {} } = this.#deps
+    if (!hasSession) throw new Error('a client is asked only while a request of it is under way')
+    checkCapability(capabilities, method, params)
+    const options = { signal: request.signal, limitMs }
+    return this.#questions.ask((ask) => this.#toSession(method, params, ask), options)
+  }
+
+  #begin({ id, era, client, progress = false }: PassHead, params: Json, tell: SendPart): RunningRequest {
+    const { inputTimeoutMs, process } = this.#deps
+    const said = isObject(params['_meta']) ? params['_meta'] : {}
+    const capabilities = client?.capabilities ?? said[CAPABILITIES_KEY]
+    const level = client?.logLevel ?? said[LOG_LEVEL_KEY]
+    const isHeld = era === 'modern' && process !== undefined
+    return {
+      id,
+      era,
+      capabilities: isObject(capabilities) ? capabilities : {},
+      logLevel: LOG_LEVELS.find((each) => each === level),
+      isHeard: progress,
+      tell,
+      hasAsked: false,
+      cancelled: new Cancellation(),
+      held: isHeld ? new SuspendedRequest(process, params, inputTimeoutMs) : undefined,
+    }
+  }
+
+  /** The server has one subscription for all who want to hear of a resource. */
+  async #subscribe({ watched }: RequestTarget, { uri }: Json): Promise<McpReply> {
+    try {
+      await watched.watch([String(uri)])
+      return { head: { type: 'result' }, body: '{}' }
+    } catch (error) {
+      return toError(toJsonRpcFailure(error))
+    }
+  }
+
+  async #run(to: RequestTarget, running: RunningRequest, request: ForwardedRequest): Promise<McpReply> {
+    // From now on it can be asked for, and cancelled: its process may not have started yet.
+    const key = this.#wait(request.head, running)
+    try {
+      return await this.#forward(to, running, request)
+    } finally {
+      this.#waiting.delete(key)
+      if (running.hasAsked) running.cancelled.cancel(OVER)
+    }
+  }
+
+  async #forward(to: RequestTarget, running: RunningRequest, request: ForwardedRequest): Promise<McpReply> {
+    const { bus, server } = this.#deps
+    const { head, params } = request
+    try {
+      const ready = to.ready()
+      if (ready !== undefined) await ready
+      const levelSet = this.#setLogLevel(to, running)
+      if (levelSet !== undefined) await levelSet
+      // The host does not know of it yet, so it could not be cancelled there.
+      running.cancelled.throwIfAborted()
+    } catch (error) {
+      return toError(toJsonRpcFailure(error))
+    }
+    const era = to.era()
+    if (head.method === 'resources/subscribe') return this.#subscribe(to, params)
+    if (head.era === 'modern' && era === 'legacy' && params['requestState'] !== undefined) {
+      const message = 'requestState: is not known, or not any more; begin anew without it'
+      return toError(invalidParams(message))
+    }
+    const ask =
+      head.client === undefined
+        ? undefined
+        : (method: string, asked: unknown): Promise<unknown> => this.#ask(running, method, asked)
+    const deps = { bus, server, host: to.host, era, ask }
+    return forwardRequest(deps, request, (...part) => running.tell(...part))
+  }
+
+  /** The caller is back: the request goes on with what it says. */
+  async #resume(running: RunningRequest, head: PassHead, params: Json, tell: SendPart): Promise<McpReply> {
+    const { logLevel, isHeard } = this.#begin(head, params, tell)
+    Object.assign(running, { tell, logLevel, isHeard })
+    running.held?.answer(params['inputResponses'])
+    const key = this.#wait(head, running)
+    try {
+      return await this.#round(running)
+    } finally {
+      this.#waiting.delete(key)
+    }
+  }
+
+  async #round(running: RunningRequest): Promise<McpReply> {
+    const answer = await running.held?.round()
+    if (running.held?.isWaiting !== true) this.#held.delete(running)
+    return answer ?? toError(invalidParams('requestState: nobody holds the request'))
+  }
+
+  /** Of a process of the caller's own; others are not told what one of their callers likes to hear. */
+  #setLogLevel({ host, era }: RequestTarget, { logLevel }: RunningRequest): Promise<void> | undefined {
+    const { process, server } = this.#deps
+    if (logLevel === undefined || process === undefined || era() === 'modern') return undefined
+    // Without it there is less to be told, and nothing else.
+    return host.setLoggingLevel(logLevel, server).catch(() => undefined)
+  }
+
+  /** Of a process that serves one caller alone the newest request is as good as the one that caused it. */
+  #causeOf({ call }: ServerRequest): RunningRequest | undefined {
+    const exact = call?.requestId === undefined ? undefined : this.#runningFor(call.requestId)
+    if (exact !== undefined || this.#deps.process === undefined) return exact
+    const waiting = Array.from(this.#waiting.values())
+    return waiting.toSorted((one, other) => one.turn - other.turn).at(-1)?.running
+  }
+
+  #wait({ id }: PassHead, running: RunningRequest): number {
+    return this.#waiting.add({ id, running, turn: this.#turn++ })
+  }
+
+  #runningFor(id: string): RunningRequest | undefined {
+    return this.#waiting.values().find((each) => each.id === id)?.running
+  }
+
+  #log(
+    { level, logger, data, isOutsideCalls }: Extract<ServerRequest, { kind: 'log' }>,
+    cause: RunningRequest | undefined,
+  ): void {
+    const method = 'notifications/message'
+    const params = { level, ...(logger === undefined ? {} : { logger }), data }
+    const { bus, server, process, hasSession = false } = this.#deps
+    if (cause !== undefined && (cause.isHeard || !hasSession)) {
+      if (isWanted(level, cause)) cause.tell({ type: 'notice', method }, JSON.stringify(params))
+    } else if (process !== undefined) {
+      if (isAtLeast(level, this.#sessionLevel)) this.#toSession(method, params)
+      // What a call logs may be about its caller, and is nobody else's.
+    } else if (isOutsideCalls) bus.emit(serverLog, {}, { server, ...params })
+  }
+
+  #toSession(method: string, params: object, ask?: string): void {
+    const { bus, server, process, hasSession = false } = this.#deps
+    if (!hasSession || process === undefined) return
+    const message = { server, method, params: { ...params }, ...(ask === undefined ? {} : { ask }) }
+    bus.emit(clientMessage, { client: process }, message)
+  }
+
+  async #ask(
+    running: RunningRequest,
+    method: string,
+    params: unknown,
+    withdrawn?: AbortSignal,
+  ): Promise<unknown> {
+    const { era, capabilities, held, cancelled, isHeard, tell } = running
+    running.hasAsked = true
+    checkCapability(capabilities, method, params)
+    const over = toAbortSignal(cancelled)
+    const signal = withdrawn === undefined ? over : AbortSignal.any([withdrawn, over])
+    if (era === 'legacy') {
+      // It waits for its answer alone.
+      if (!isHeard) throw new ClientRefusal(refused(method))
+      const { inputTimeoutMs: limitMs } = this.#deps
+      const send = (ask: string): void => tell({ type: 'ask', ask, method }, toJson(params))
+      return this.#questions.ask(send, { signal, limitMs })
+    }
+    // Of those who share a process nobody can be told to come back.
+    if (held === undefined) throw new ClientRefusal(refused(method))
+    // How long its caller may take counts from each time that it is asked.
+    using question = held.ask({ method, params })
+    return await this.#questions.ask(
+      (ask) => {
+        question.onAnswer = (result) => this.#questions.answer(ask, { result })
+      },
+      { signal },
+    )
+  }
+}
+
+function toJson(params: unknown): string {
+  return JSON.stringify(params ?? {})
+}
+
+const METHODS = {
+  sampling: 'sampling/createMessage',
+  elicitation: 'elicitation/create',
+  roots: 'roots/list',
+} as const
+
+/** An older client that asked for no level takes what there is; a newer one must ask. */
+function isWanted(level: McpLogLevel, { era, logLevel, isHeard }: RunningRequest): boolean {
+  if (!isHeard) return false
+  return logLevel === undefined ? era === 'legacy' : isAtLeast(level, logLevel)
+}
+
+function isAtLeast(level: McpLogLevel, least: McpLogLevel = 'debug'): boolean {
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least)
+}

@@ -1,0 +1,104 @@
+import type { PassReply } from '@mcp-host/contracts'
+import type { SendPart } from './client-questions.ts'
+import type { McpReply } from './forward-request.ts'
+
+/** What an object and its place in a list take besides the text. */
+const PART_BYTES = 200
+
+/** Who waits for a request. */
+export interface Listener {
+  readonly tell: SendPart
+  readonly answered: PromiseWithResolvers<McpReply>
+}
+
+export interface StoredResult {
+  readonly key: string
+  readonly bytes: number
+}
+
+interface Part {
+  readonly head: PassReply
+  readonly body: string
+}
+
+/** What was told of a request, for a caller that lost the way to it: whoever has come last hears the rest. */
+export class ResumableRequest {
+  readonly id: string
+  /** Whose session may take it up. */
+  readonly client: string
+  #parts: Part[] = []
+  #listener: Listener
+  #count = 0
+  #bytes = PART_BYTES
+  #outcome: Promise<McpReply> | undefined
+  #stored: StoredResult | undefined
+
+  constructor(id: string, client: string, listener: Listener) {
+    this.id = id
+    this.client = client
+    this.#listener = listener
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Its result, where that is in the object store. */
+  get stored(): StoredResult | undefined {
+    return this.#stored
+  }
+
+  tell(head: PassReply, body: string): void {
+    if (head.type === 'running') return this.#listener.tell(head, body)
+    const part = { head: { ...head, number: ++this.#count }, body }
+    this.#parts.push(part)
+    this.#bytes += sizeOf(part)
+    this.#listener.tell(part.head, body)
+  }
+
+  end({ head, body }: McpReply): void {
+    const answer = { head: { ...head, number: ++this.#count }, body }
+    this.#bytes += sizeOf(answer)
+    if (head.type === 'stored') this.#stored = head
+    this.#settle(Promise.resolve(answer))
+  }
+
+  fail(error: unknown): void {
+    this.#settle(Promise.reject(error))
+  }
+
+  /** Tells another what came after a number, and goes on there. */
+  resume(after: number, tell: SendPart): Promise<McpReply> {
+    const answered = Promise.withResolvers<McpReply>()
+    this.#listener.answered.resolve(MOVED)
+    this.#listener = { tell, answered }
+    tell({ type: 'running' }, '')
+    for (const { head, body } of this.#parts) {
+      if ('number' in head && Number(head.number) > after) tell(head, body)
+    }
+    if (this.#outcome !== undefined) answered.resolve(this.#outcome)
+    return answered.promise
+  }
+
+  /** Lets go of the oldest that newer ones make up for; whether there was one. */
+  forget(): boolean {
+    const index = this.#parts.findIndex(({ head }) => head.type === 'notice')
+    const [part] = index < 0 ? [] : this.#parts.splice(index, 1)
+    if (part !== undefined) this.#bytes -= sizeOf(part)
+    return part !== undefined
+  }
+
+  #settle(outcome: Promise<McpReply>): void {
+    // Nobody may be there to hear of it.
+    outcome.catch(() => undefined)
+    this.#outcome = outcome
+    this.#listener.answered.resolve(outcome)
+  }
+}
+
+const MOVED: McpReply = { head: { type: 'moved' }, body: '' }
+
+function sizeOf({ body }: Pick<McpReply, 'body'>): number {
+  return body.length + PART_BYTES
+}

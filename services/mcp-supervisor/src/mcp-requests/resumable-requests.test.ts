@@ -1,0 +1,207 @@
+import type { PassHead, PassReply } from '@mcp-host/contracts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { SendPart } from './client-questions.ts'
+import type { ResumableRequestsDeps } from './resumable-requests.ts'
+import { ResumableRequests } from './resumable-requests.ts'
+import type { McpReply } from './forward-request.ts'
+
+const LIMITS = { requestBytes: 3_000, bytes: 8_000, storedBytes: 10_000 }
+const OK: McpReply = { head: { type: 'result' }, body: '{}' }
+
+type Told = [part: PassReply, body: string][]
+
+let requests: ResumableRequests
+/** The keys that were removed from the object store. */
+let removed: string[]
+beforeEach(() => {
+  vi.useFakeTimers()
+  removed = []
+  const blobs = { remove: async (key: string) => void removed.push(key) }
+  // It removes and does nothing else.
+  const bus = { id: 'sup-1', blobs } as unknown as ResumableRequestsDeps['bus']
+  requests = new ResumableRequests({ bus }, LIMITS)
+})
+afterEach(() => {
+  requests[Symbol.dispose]()
+  vi.useRealTimers()
+})
+
+const head = (id = 'a'): PassHead => ({
+  method: 'tools/call',
+  id,
+  era: 'legacy',
+  isResumable: true,
+  client: { id: 'ann', capabilities: {} },
+})
+
+/** A request that does what it is told to. */
+function run(given: PassHead = head()) {
+  const told: Told = []
+  const ended = Promise.withResolvers<McpReply>()
+  let tell: SendPart = () => undefined
+  const answer = requests.run(
+    given,
+    (...part) => void told.push(part),
+    async (to) => {
+      tell = to
+      return ended.promise
+    },
+  )
+  const notice = (body: string): void => tell({ type: 'notice', method: 'm' }, body)
+  const ask = (body: string): void => tell({ type: 'ask', ask: 's.1', method: 'm' }, body)
+  return { told, answer, notice, ask, ...ended, tell: (part: PassReply) => tell(part, '') }
+}
+
+/** A caller that is back. */
+function resume(after = 0, id = 'a', client = 'ann') {
+  const told: Told = []
+  const answer = requests.resume({ id, client, after }, (...part) => void told.push(part))
+  return { told, answer }
+}
+
+const bodiesOf = (told: Told): string[] => told.flatMap(([, body]) => (body === '' ? [] : [body]))
+const running: Told[number] = [{ type: 'running' }, '']
+const kept: Told[number] = [{ type: 'kept', supervisor: 'sup-1' }, '']
+
+async function answered(id: string, { head: answer = OK.head, bytes = 0 } = {}): Promise<void> {
+  const request = run(head(id))
+  await vi.advanceTimersByTimeAsync(250)
+  request.resolve({ head: answer, body: 'x'.repeat(bytes) })
+  await request.answer
+}
+
+describe('is not kept', () => {
+  test('what is answered soon and says nothing', async () => {
+    const { answer, told, resolve, tell } = run()
+    await vi.advanceTimersByTimeAsync(249)
+    tell({ type: 'running' })
+    resolve(OK)
+    expect(await answer).toEqual(OK)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(told).toEqual([running])
+    expect(requests.size).toBe(0)
+  })
+
+  test.each<[string, Partial<PassHead>]>([
+    ['cannot come back', { isResumable: false }],
+    ['has no session', { client: undefined }],
+  ])('what is asked by who %s', async (_, more) => {
+    const { answer, told, notice, resolve } = run({ ...head(), ...more })
+    notice('1')
+    await vi.advanceTimersByTimeAsync(250)
+    resolve(OK)
+    expect(await answer).toEqual(OK)
+    expect(told).toEqual([[{ type: 'notice', method: 'm' }, '1']])
+    expect(requests.size).toBe(0)
+  })
+})
+
+test('what takes long is kept, which is told at once, for a minute after its answer', async () => {
+  const { answer, told, resolve } = run()
+  await vi.advanceTimersByTimeAsync(250)
+  expect(told).toEqual([kept])
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  resolve(OK)
+  const numbered = { head: { type: 'result', number: 1 }, body: '{}' }
+  expect(await answer).toEqual(numbered)
+  await vi.advanceTimersByTimeAsync(59_000)
+  expect(await resume().answer).toEqual(numbered)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(() => resume()).toThrow('not kept')
+  expect(requests.size).toBe(0)
+})
+
+test('what says something is kept from then on, and all of it has a number', async () => {
+  const { answer, told, notice, ask, tell, resolve } = run()
+  notice('1')
+  ask('2')
+  tell({ type: 'running' })
+  resolve(OK)
+  expect(await answer).toMatchObject({ head: { number: 3 } })
+  expect(told).toEqual([
+    kept,
+    [{ type: 'notice', method: 'm', number: 1 }, '1'],
+    [{ type: 'ask', ask: 's.1', method: 'm', number: 2 }, '2'],
+    running,
+  ])
+})
+
+test('who comes back is told what was missed and the rest, whoever listened before nothing more', async () => {
+  const first = run()
+  for (const body of ['1', '2', '3']) first.notice(body)
+  const second = resume(1)
+  expect(await first.answer).toEqual({ head: { type: 'moved' }, body: '' })
+  first.notice('4')
+  const third = resume(3)
+  first.notice('5')
+  first.resolve(OK)
+  expect(await second.answer).toMatchObject({ head: { type: 'moved' } })
+  expect(await third.answer).toMatchObject({ head: { type: 'result', number: 6 } })
+  expect([first, second, third].map(({ told }) => bodiesOf(told))).toEqual([
+    ['1', '2', '3'],
+    ['2', '3', '4'],
+    ['4', '5'],
+  ])
+  // Before all else it is said that it is there.
+  expect([second.told[0], third.told[0]]).toEqual([running, running])
+})
+
+test('another client does not get it, nor takes it away', async () => {
+  const { answer, notice, told, resolve } = run()
+  notice('1')
+  expect(() => resume(0, 'a', 'bob')).toThrow('not kept')
+  notice('2')
+  resolve(OK)
+  expect(await answer).toMatchObject({ head: { type: 'result' } })
+  expect(bodiesOf(told)).toEqual(['1', '2'])
+})
+
+test('a failure is told to who comes back, too', async () => {
+  const { answer, notice, reject } = run()
+  notice('1')
+  reject(new Error('broke'))
+  await expect(answer).rejects.toThrow('broke')
+  await expect(resume().answer).rejects.toThrow('broke')
+})
+
+test('a request that comes again takes the place of the one that failed', async () => {
+  const failed = run()
+  failed.notice('1')
+  const again = run()
+  again.notice('2')
+  failed.reject(new Error('broke'))
+  await expect(failed.answer).rejects.toThrow('broke')
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(bodiesOf(resume().told)).toEqual(['2'])
+})
+
+describe('is let go of when there is too much', () => {
+  test('the oldest that one request said, but for questions', async () => {
+    const { notice, ask } = run()
+    ask('q')
+    for (let index = 0; index < 10; index++) notice(`${index}`.padEnd(800))
+    expect(bodiesOf(resume().told).map((each) => each.trim())).toEqual(['q', '8', '9'])
+  })
+
+  test('the oldest answer of all', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await answered(id, { bytes: 2_000 })
+    expect(() => resume(0, 'a')).toThrow('not kept')
+    for (const id of ['b', 'c', 'd']) expect(await resume(0, id).answer).toHaveProperty('body')
+  })
+
+  test('but never the newest, however large it is', async () => {
+    await answered('a')
+    await answered('b', { bytes: 20_000 })
+    expect(await resume(0, 'b').answer).toHaveProperty('body')
+    expect(requests.size).toBe(1)
+  })
+
+  test('the oldest result in the object store, and there too', async () => {
+    const stored = (key: string) => ({ head: { type: 'stored' as const, key, bytes: 4_000 } })
+    for (const id of ['a', 'b', 'c']) await answered(id, stored(`key-${id}`))
+    expect(removed).toEqual(['key-a'])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(removed).toEqual(['key-a', 'key-b', 'key-c'])
+    expect(requests.size).toBe(0)
+  })
+})

@@ -1,0 +1,137 @@
+import { ownValue } from '@mcp-host/contracts'
+import type { Json } from './eras.ts'
+import { isObject } from './eras.ts'
+import type { McpReply } from './forward-request.ts'
+
+/** Questions that a server asks at once come one after another. */
+const TOGETHER_MS = 10
+
+interface Asked {
+  readonly method: string
+  readonly params: unknown
+}
+
+/** What is asked of the caller until it is disposed. */
+export interface SuspendedQuestion extends Disposable {
+  onAnswer: (result: object) => void
+}
+
+/**
+ * A request that goes on at its server while its caller comes back, once or more often, with what the server
+ * asked for.
+ */
+export class SuspendedRequest {
+  readonly #process: string
+  readonly #subject: unknown
+  readonly #limitMs: number
+  readonly #open = new Map<string, Asked & { readonly question: SuspendedQuestion }>()
+  /** What the caller is to come back with: unguessable, and good for one time. */
+  #requestState: string | undefined
+  #ended: Promise<McpReply> | undefined
+  #answer: McpReply | undefined
+  #end: () => void = () => undefined
+  #asked = Promise.withResolvers<void>()
+  #late: NodeJS.Timeout | undefined
+
+  /** Its caller may take `limitMs` to come back. `process`: where it runs. */
+  constructor(process: string, params: Json, limitMs: number) {
+    this.#process = process
+    this.#subject = subjectOf(params)
+    this.#limitMs = limitMs
+  }
+
+  /** `ended`: its end at the server; `end` brings it about when nobody comes back. */
+  begin(ended: Promise<McpReply>, end: () => void): void {
+    this.#ended = ended
+    this.#end = end
+    void ended.then((answer) => {
+      this.#answer = answer
+    })
+  }
+
+  /** Whether it is the caller's turn. */
+  get isWaiting(): boolean {
+    return this.#late !== undefined
+  }
+
+  /** Whether a caller comes back to it: with its state, and about the same thing. */
+  isMeant(params: Json): boolean {
+    const { requestState } = params
+    if (requestState === undefined || requestState !== this.#requestState) return false
+    return subjectOf(params) === this.#subject
+  }
+
+  ask(asked: Asked): SuspendedQuestion {
+    const name = nameOf(asked)
+    let key = name
+    for (let count = 2; this.#open.has(key); count++) key = `${name}-${count}`
+    const question: SuspendedQuestion = {
+      onAnswer: () => undefined,
+      [Symbol.dispose]: () => void this.#open.delete(key),
+    }
+    this.#open.set(key, { ...asked, question })
+    this.#asked.resolve()
+    return question
+  }
+
+  /** Takes what the caller came back with; what it left out is asked again. */
+  answer(responses: unknown): void {
+    clearTimeout(this.#late)
+    this.#late = undefined
+    this.#requestState = undefined
+    for (const [key, { question }] of this.#open) {
+      const result = isObject(responses) ? ownValue(responses, key) : undefined
+      if (!isObject(result)) continue
+      this.#open.delete(key)
+      question.onAnswer(result)
+    }
+  }
+
+  /** The end of the request, or what its server asks the caller for before that. */
+  async round(): Promise<McpReply> {
+    const ended = this.#ended ?? Promise.reject(new Error('it has not begun'))
+    for (;;) {
+      // What was asked may have been answered, or taken back.
+      if (this.#open.size === 0) this.#asked = Promise.withResolvers()
+      await Promise.race([ended, this.#asked.promise])
+      await this.#allAsked()
+      if (this.#answer !== undefined) return this.#answer
+      if (this.#open.size > 0) return this.#question()
+    }
+  }
+
+  #question(): McpReply {
+    this.#late = setTimeout(this.#end, this.#limitMs).unref()
+    const requestState = `mcp-host.${this.#process}.${crypto.randomUUID()}`
+    this.#requestState = requestState
+    const inputRequests = Object.fromEntries(
+      Array.from(this.#open, ([key, { method, params }]) => [
+        key,
+        { method, ...(isObject(params) ? { params } : {}) },
+      ]),
+    )
+    const result = { resultType: 'input_required', inputRequests, requestState }
+    return { head: { type: 'result' }, body: JSON.stringify(result) }
+  }
+
+  /** What the server asks at once is asked together: until it is silent for a moment. */
+  async #allAsked(): Promise<void> {
+    for (let before = 0; before < this.#open.size;) {
+      before = this.#open.size
+      await new Promise((resolve) => void setTimeout(resolve, TOGETHER_MS))
+    }
+  }
+}
+
+/** A form with one field is known by that; the rest by what is asked. */
+function nameOf({ method, params }: Asked): string {
+  const schema = isObject(params) ? params['requestedSchema'] : undefined
+  const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}
+  const [only, ...others] = Object.keys(properties)
+  if (only !== undefined && others.length === 0) return only
+  return method.split('/')[0] ?? method
+}
+
+function subjectOf(params: Json): unknown {
+  return params['name'] ?? params['uri']
+}

@@ -1,0 +1,30 @@
+import type { CatalogEntry } from '@mcp-host/contracts'
+
+const STEP_MS = 150
+const MAX_STEPS = 3
+
+/**
+ * How long a supervisor lets others try first, in milliseconds: each key has an order of the present
+ * supervisors of its own, so that what becomes free at once is spread. Only free leases are tried for:
+ * nothing moves because somebody came.
+ */
+export function claimDelayMs(
+  key: string,
+  own: string,
+  entries: Iterable<CatalogEntry>,
+  except?: string,
+): number {
+  const ahead = Array.from(entries)
+    .filter((entry) => entry.kind === 'supervisor')
+    .filter(({ id }) => id !== except && id !== own)
+    .filter(({ id }) => weight(key, id) > weight(key, own))
+  return STEP_MS * Math.min(MAX_STEPS, ahead.length)
+}
+
+/** FNV-1a, mixed once more: names that differ only at the end must not stay neighbours. */
+function weight(key: string, id: string): number {
+  let hash = 0x811c9dc5
+  for (const char of `${key} ${id}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return (hash ^ (hash >>> 13)) >>> 0
+}

@@ -1,0 +1,109 @@
+import type { Bus } from '@mcp-host/bus'
+import type { Envelope, GenerationId, SampleReply, SampleRequest } from '@mcp-host/contracts'
+import { addUsage, BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
+import type { ServerRequest } from 'mcp-host'
+import { pause } from '../placement/pause.ts'
+import type { RunningCall } from '../tool-calls/running-calls.ts'
+
+/** A reply that takes longer nobody waits for. */
+const TIMEOUT_MS = 60_000
+/** Larger requests do not fit into one message. */
+const MAX_REQUEST_BYTES = 512 * 1024
+const MAX_TOKENS = 100_000
+const CANCEL_TIMEOUT_MS = 1_000
+const CANCEL_RETRY_MS = 100
+
+type Sampling = Extract<ServerRequest, { kind: 'sampling' }>
+
+/**
+ * Lets the host's model answer a server. Throws `invalid` for what it cannot read, `unavailable` when no
+ * model can be reached, `cancelled` when the call ends, `deadline`, or what the model failed with. A
+ * reply that nobody waits for any more is cancelled at its worker. Its tokens are counted for the call.
+ */
+export async function askModel(
+  { bus }: { readonly bus: Bus },
+  { envelope, usage: taken, signal: callEnded }: RunningCall,
+  { params, signal }: Sampling,
+): Promise<SampleReply> {
+  const request = toRequest(params)
+  const over = AbortSignal.any([signal, callEnded])
+  const unwanted = new BusError('cancelled', 'nobody waits for this reply any more')
+  if (over.aborted) throw unwanted
+  const id = crypto.randomUUID() as GenerationId
+  const options = {
+    envelope: childEnvelope(envelope, Date.now() + TIMEOUT_MS),
+    timeoutMs: TIMEOUT_MS,
+  }
+  const reply = bus.call(sample, {}, { ...request, id }, options)
+  const cancelled = Promise.withResolvers<never>()
+  const onOver = (): void => {
+    cancelled.reject(unwanted)
+    void cancel(bus, envelope, id, reply)
+  }
+  over.addEventListener('abort', onOver)
+  try {
+    const { provider, usage, ...answer } = await Promise.race([cancelled.promise, reply])
+    if (provider !== undefined) addUsage(taken, { provider, model: answer.model, usage })
+    return answer
+  } finally {
+    over.removeEventListener('abort', onOver)
+  }
+}
+
+/** Again until it is heard or the reply has ended: the worker may not have begun. Never throws. */
+async function cancel(
+  bus: Bus,
+  envelope: Envelope,
+  generation: GenerationId,
+  reply: Promise<unknown>,
+): Promise<void> {
+  let isOpen = true
+  const onEnd = (): void => {
+    isOpen = false
+  }
+  reply.then(onEnd, onEnd)
+  while (isOpen) {
+    const options = { envelope: childEnvelope(envelope), timeoutMs: CANCEL_TIMEOUT_MS }
+    try {
+      await bus.call(generationControl, { generation }, { action: 'cancel' }, options)
+      return
+    } catch {
+      // Without it the model ends at its deadline.
+      await pause(CANCEL_RETRY_MS)
+    }
+  }
+}
+
+function toRequest(params: Sampling['params']): SampleRequest {
+  if ('tools' in params && params.tools !== undefined) {
+    throw new BusError('invalid', 'sampling: tools are not supported; leave them out')
+  }
+  const { systemPrompt, temperature, stopSequences, modelPreferences } = params
+  const request = {
+    messages: params.messages.map(({ role, content }) => ({ role, content: toText(content) })),
+    maxTokens: Math.min(params.maxTokens, MAX_TOKENS),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(stopSequences === undefined ? {} : { stopSequences }),
+    ...(modelPreferences === undefined ? {} : { modelPreferences }),
+  }
+  const parsed = sample.request.safeParse(request)
+  if (!parsed.success) throw BusError.fromZod(parsed.error, 'sampling')
+  const size = Buffer.byteLength(JSON.stringify(parsed.data))
+  if (size <= MAX_REQUEST_BYTES) return parsed.data
+  const message = `sampling: ${size} bytes, more than the ${MAX_REQUEST_BYTES} that can be asked`
+  throw new BusError('exhausted', message)
+}
+
+function toText(content: Sampling['params']['messages'][number]['content']): {
+  type: 'text'
+  text: string
+} {
+  const blocks = Array.isArray(content) ? content : [content]
+  const texts = blocks.map((block) => {
+    if (block.type === 'text') return block.text
+    const message = `sampling: ${block.type} is not supported; send text`
+    throw new BusError('invalid', message, { field: 'messages' })
+  })
+  return { type: 'text', text: texts.join('\n') }
+}

@@ -1,0 +1,207 @@
+import type { Bus, ServedRequest } from '@mcp-host/bus'
+import type {
+  LogEntry,
+  ModelUsage,
+  RunToolRequest,
+  ToolCallId,
+  ToolFact,
+  ToolFinished,
+} from '@mcp-host/contracts'
+import {
+  BusError,
+  callControl,
+  childEnvelope,
+  shardOf,
+  toolOutcome,
+  toolProgress,
+  traceId,
+} from '@mcp-host/contracts'
+import type { Logger, UnderWay } from '@mcp-host/service'
+import { requestFields } from '@mcp-host/service'
+import type { MCPHost } from 'mcp-host'
+import type { SupervisorEvents } from '../events.ts'
+import type { RunningCalls } from './running-calls.ts'
+import { fromError, fromResult } from './call-result.ts'
+import { ProgressReporter } from './report-progress.ts'
+
+export interface RunToolDeps {
+  readonly bus: Bus
+  readonly host: Pick<MCPHost, 'callTool'>
+  readonly logger: Logger
+  readonly events: SupervisorEvents
+  /** The server is ended here: what becomes of its calls is not known any more. */
+  readonly closed: AbortSignal
+  /** Calls under way, to be waited for. */
+  readonly running: UnderWay
+  /** The same, for what servers ask meanwhile. */
+  readonly calls: RunningCalls
+}
+
+/** Accepts a tool call of a turn and lets it run; start and result are facts in the session's log. */
+export function startToolCall(
+  deps: RunToolDeps,
+  server: string,
+  served: ServedRequest<RunToolRequest>,
+): { supervisor: string } {
+  const under = deps.running.begin()
+  void runAndRecord(deps, server, served)
+    .catch((err: unknown) => {
+      const about = { ...fields(server, served), action: 'record', err }
+      deps.logger.error(about, 'a tool call was lost')
+    })
+    .finally(() => under[Symbol.dispose]())
+  return { supervisor: deps.bus.id }
+}
+
+async function runAndRecord(
+  deps: RunToolDeps,
+  server: string,
+  served: ServedRequest<RunToolRequest>,
+): Promise<void> {
+  const { bus, logger, events } = deps
+  const { request, envelope } = served
+  const { session, call } = request
+  const cancel = new AbortController()
+  let cancelledAt: number | undefined
+  // Answered only while this runs: whoever gets no answer knows that it is over.
+  using _control = bus.serve(callControl, { call }, ({ request: { action } }) => {
+    if (action === 'cancel') {
+      cancelledAt ??= performance.now()
+      cancel.abort(new BusError('cancelled', 'the call was cancelled'))
+    }
+    return { supervisor: bus.id }
+  })
+  const append = (fact: ToolFact, messageId: string): Promise<{ seq: number }> =>
+    bus.sessions.append(
+      session,
+      { kind: 'tool', fact },
+      {
+        envelope: childEnvelope(envelope),
+        messageId,
+        patienceMs: 60_000,
+      },
+    )
+  if (!(await wonStart(deps, request, append))) return
+  events.callStarted()
+  const result = await callTool(deps, server, served, cancel.signal)
+  const outcome = toolOutcome(result)
+  const { durationMs, error, blob } = result
+  const ended = { server, outcome, durationMs }
+  events.callEnded(ended)
+  if (cancelledAt !== undefined && outcome === 'cancelled')
+    events.callCancelled(ended, performance.now() - cancelledAt)
+  logger.debug(
+    {
+      ...fields(server, served),
+      action: 'end',
+      outcome,
+      durationMs,
+      blob: blob?.key,
+      err: error,
+      recovery: error?.recovery,
+    },
+    'tool call ended',
+  )
+  // Whoever waits for it finds nobody at work, and knows whether it may run again.
+  if (deps.closed.aborted && result.error?.code === 'unavailable') return
+  await append(result, `${call}:result:${bus.id}:${request.attempt}`)
+}
+
+/** Records the start; only the first start of an attempt may run, and none once the call has an end. */
+async function wonStart(
+  { bus }: RunToolDeps,
+  { session, call, attempt, after }: RunToolRequest,
+  append: (fact: ToolFact, messageId: string) => Promise<{ seq: number }>,
+): Promise<boolean> {
+  const nonce = crypto.randomUUID()
+  const start = { type: 'tool-started' as const, call, attempt, supervisor: bus.id, nonce }
+  const { seq } = await append(start, `${call}:start:${nonce}`)
+  // A replica of the broker may not have it yet, nor what stands before it.
+  const entries = await bus.sessions.read(session, after, { through: seq })
+  if (entries.some((entry) => isEndOf(call, entry))) return false
+  const first = entries.find(
+    ({ kind, fact }) =>
+      kind === 'tool' &&
+      fact.type === 'tool-started' &&
+      fact.call === call &&
+      fact.attempt === attempt,
+  )
+  return first?.kind === 'tool' && first.fact.type === 'tool-started' && first.fact.nonce === nonce
+}
+
+/** Whether nobody wants its result any more. Of what stands after the generation that asked for it. */
+function isEndOf(call: ToolCallId, { kind, fact }: LogEntry): boolean {
+  switch (kind) {
+    case 'tool':
+      return fact.type === 'tool-finished' && fact.call === call
+    case 'turn':
+      // One turn runs at a time: it is the call's.
+      return fact.type === 'turn-done' || (fact.type === 'tool-settled' && fact.call === call)
+    case 'control':
+      // Of the turn that runs; one that names its message may mean a turn in the queue.
+      return (
+        fact.type === 'session-deleted' ||
+        (fact.type === 'cancel-requested' && fact.messageId === undefined)
+      )
+    default:
+      return false
+  }
+}
+
+async function callTool(
+  { bus, host, logger, calls }: RunToolDeps,
+  server: string,
+  served: ServedRequest<RunToolRequest>,
+  cancelled: AbortSignal,
+): Promise<ToolFinished> {
+  const { request, envelope } = served
+  const { session, call, attempt, tool, arguments: args, options } = request
+  const ended = new AbortController()
+  const signal = AbortSignal.any([cancelled, ended.signal])
+  const usage: ModelUsage[] = []
+  using _known = calls.add({ session, call, attempt, server, tool, envelope, usage, signal })
+  const store = (bytes: Uint8Array, mimeType: string): Promise<ToolFinished['blob']> =>
+    bus.blobs.put(bytes, { session, mimeType }).catch((err: unknown) => {
+      // The tool has run: its result must not look like a failure.
+      logger.warn({ ...fields(server, served), action: 'store', err }, 'only an excerpt is kept')
+      return undefined
+    })
+  using progress = new ProgressReporter((report) =>
+    bus.emit(toolProgress, { session, shard: shardOf(session) }, { call, server, tool, ...report }),
+  )
+  const begin = performance.now()
+  const outcome = await host
+    .callTool({ server, tool }, args, {
+      ...options,
+      signal: cancelled,
+      requestId: envelope.requestId,
+      sessionId: session,
+      correlationId: traceId(envelope),
+      onProgress: (report) => progress.push(report),
+    })
+    .finally(() => ended.abort())
+    .then((result) => fromResult(result, store))
+    .catch(fromError)
+  const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
+  const taken = usage.length === 0 ? {} : { usage }
+  // A call that was cancelled on purpose needs no recovery.
+  const recovery = outcome.error?.code === 'cancelled' ? {} : { recovery: 'tell-model' as const }
+  const failure =
+    outcome.error === undefined ? {} : { error: { ...outcome.error, attempt, ...recovery } }
+  return { type: 'tool-finished', call, server, tool, ...outcome, ...failure, durationMs, ...taken }
+}
+
+function fields(
+  server: string,
+  { request, envelope }: ServedRequest<RunToolRequest>,
+): Record<string, unknown> {
+  return {
+    ...requestFields(envelope),
+    component: 'tool',
+    sessionId: request.session,
+    call: request.call,
+    attempt: request.attempt,
+    server,
+    tool: request.tool,
+  }
+}
