@@ -17,6 +17,7 @@ export type {
   LogEnd,
   McpClients,
   McpClientView,
+  PassageHandler,
   PassageListener,
   PutRecordOptions,
   ReadOptions,

@@ -1,30 +1,19 @@
 import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
-import {
-  BusError,
-  RESERVED_SERVER_NAMES,
-  resumeRequest,
-  runSessionTool,
-  supervisorControl,
-} from '@mcp-host/contracts'
+import { BusError, RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
 import { watchFile } from '@mcp-host/service'
 import type { Environment, McpConfig } from 'mcp-host'
-import {
-  ConfigurationError,
-  describeFault,
-  loadMcpConfig,
-  MCPHost,
-  MetricsRegistry,
-} from 'mcp-host'
+import { ConfigurationError, describeFault, loadMcpConfig, MetricsRegistry } from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
 import { findNameClashes } from 'mcp-host/tool-names'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
+import { bindSubjects } from './handlers/index.ts'
+import { hostFactory } from './hosting/host-factory.ts'
 import { answerServerRequest } from './server-requests/answer-server-request.ts'
 import { RunningCalls } from './tool-calls/running-calls.ts'
 import { ResumableRequests } from './mcp-requests/resumable-requests.ts'
 import { Peers } from './placement/peers.ts'
-import type { HostAnswers } from './placement/placed-server.ts'
 import { Placement } from './placement/placement.ts'
 import { ProcessSlots } from './placement/process-slots.ts'
 import { CatalogPublisher } from './catalog/catalog-publisher.ts'
@@ -32,7 +21,7 @@ import { exposeToolMetrics } from './tool-metrics.ts'
 import { withToolUse } from './catalog/tool-use.ts'
 import { withRestarts } from './with-restarts.ts'
 
-/** A supervisor: runs the MCP servers of `mcp.json` and their tools for whoever asks on the bus. */
+/** A supervisor: runs the MCP servers of `mcp.json`, and takes requests to them from the bus. */
 export async function createSupervisor(
   { bus, logger, metrics }: ServiceDeps,
   {
@@ -82,22 +71,15 @@ export async function createSupervisor(
   const toolMetrics = new MetricsRegistry()
   exposeToolMetrics(metrics, toolMetrics)
   const calls = new RunningCalls()
-  const makeHost = ({ callback, kinds, capabilities, sessionId }: HostAnswers): MCPHost => {
-    const host = new MCPHost({
-      env,
-      logger: sessionId === undefined ? logger : logger.child({ sessionId }),
-      guardian,
-      metrics: toolMetrics,
-      startPolicy: 'best-effort',
-      // Each host has one server, which has its own limit.
-      startAllTimeoutMs: Infinity,
-      defaultToolTimeoutMs,
-      installTimeoutMs,
-      ...(capabilities === undefined ? {} : { clientCapabilities: capabilities }),
-    })
-    host.registerCallback(callback, kinds)
-    return host
-  }
+  const makeHost = hostFactory({
+    env,
+    logger,
+    guardian,
+    metrics: toolMetrics,
+    defaultToolTimeoutMs,
+    installTimeoutMs,
+  })
+  const subjects = bindSubjects(bus)
   const inputDeps = { bus, logger, calls, inputTimeoutMs }
 
   const view = await bus.catalog.watch()
@@ -122,19 +104,20 @@ export async function createSupervisor(
     }),
   )
   // Longer than the servers: also their last answers may be asked for.
-  const kept = stack.use(new ResumableRequests({ bus }))
+  const resumable = stack.use(new ResumableRequests({ bus }))
   const placement = stack.use(
     new Placement({
       bus,
+      subjects,
       logger,
       events: supervisorEvents(metrics),
       calls,
-      kept,
+      resumable,
       catalog: view,
       leases,
       peers,
       publisher,
-      places: new ProcessSlots(maxSessionProcesses),
+      slots: new ProcessSlots(maxSessionProcesses),
       makeHost,
       onRemoved: (server) => toolMetrics.forget(server),
       inputTimeoutMs,
@@ -171,18 +154,12 @@ export async function createSupervisor(
   }
 
   // Before anything is held: who holds a lease must answer for it.
-  const control = bus.serve(supervisorControl, { supervisor: bus.id }, async ({ request }) => {
-    if (request.action === 'reload') return { reload: await reload() }
-    if (request.action === 'restart') await placement.restart(request.server)
-    return {}
+  const served = subjects.supervisor({
+    reload,
+    restart: (server) => placement.restart(server),
+    runSessionTool: (server, call) => placement.runSessionTool(server, call),
+    resume: async ({ head }, send) => resumable.resume(head, send),
   })
-  const passedOn = bus.serve(runSessionTool, { supervisor: bus.id }, ({ request, envelope }) => {
-    const { server, ...run } = request
-    return placement.runHere(server, { request: run, envelope })
-  })
-  const resumed = bus.servePassage(resumeRequest, { supervisor: bus.id }, async ({ head }, tell) =>
-    kept.resume(head, tell),
-  )
   await publisher.start()
   await placement.apply(mcpConfig)
   started.resolve()
@@ -195,9 +172,7 @@ export async function createSupervisor(
     async [Symbol.asyncDispose]() {
       await open.disposeAsync()
       // Last: until here we answer for what we hold.
-      resumed[Symbol.dispose]()
-      passedOn[Symbol.dispose]()
-      control[Symbol.dispose]()
+      served[Symbol.dispose]()
     },
   }
 }

@@ -3,7 +3,8 @@ import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { BusError, catalogKey, ServerEntry } from '@mcp-host/contracts'
 import { type ServerConfig, type ServerSnapshot, ServerUnavailableError } from 'mcp-host'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { CatalogPublisher, toEntry } from './catalog-publisher.ts'
+import { CatalogPublisher } from './catalog-publisher.ts'
+import { toEntry } from './to-entry.ts'
 
 const name = 'test' as ServerName
 const entry = (state: ServerEntry['state'], supervisor = 'us'): ServerEntry => ({

@@ -2,6 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contracts'
 import type { ServerSnapshot } from 'mcp-host'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { bindSubjects } from '../handlers/index.ts'
 import { ClientLists } from './client-lists.ts'
 
 let record: McpClientRecord
@@ -45,7 +46,7 @@ function make(): ClientLists {
   // What else an entry says does not matter here.
   const toEntry = ({ tools }: ServerSnapshot) => ({ tools }) as unknown as ServerEntry
   const options = { server: 'own' as ServerName, client: 'ann', toEntry }
-  return new ClientLists({ bus, warn: () => void warnings++ }, options)
+  return new ClientLists({ bus, subjects: bindSubjects(bus), warn: () => void warnings++ }, options)
 }
 
 const snapshot = (state: ServerSnapshot['state'], ...tools: string[]): ServerSnapshot => ({

@@ -1,14 +1,15 @@
 import type { Bus } from '@mcp-host/bus'
 import { storeLists } from '@mcp-host/bus'
 import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contracts'
-import { readClientLists } from '@mcp-host/contracts'
 import type { ServerSnapshot } from 'mcp-host'
+import type { Subjects } from '../subjects.ts'
 
 /** When the broker did not take what was to be written. */
 const RETRY_MS = 1_000
 
 export interface ClientListsDeps {
-  readonly bus: Pick<Bus, 'id' | 'serve' | 'mcpClients' | 'blobs'>
+  readonly bus: Pick<Bus, 'id' | 'mcpClients' | 'blobs'>
+  readonly subjects: Pick<Subjects, 'clientLists'>
   readonly warn: (error: unknown) => void
 }
 
@@ -66,9 +67,9 @@ export class ClientLists implements AsyncDisposable {
   }
 
   #serve(first: { readonly snapshot: ServerSnapshot }): Disposable {
-    const { bus, warn } = this.#deps
+    const { bus, subjects, warn } = this.#deps
     const { server, client, toEntry } = this.#options
-    return bus.serve(readClientLists, { server, client }, async () => {
+    return subjects.clientLists(server, client, async () => {
       try {
         // Whoever reads what is stored removes it.
         return await storeLists(bus.blobs, toEntry((this.#latest ?? first).snapshot))

@@ -5,6 +5,7 @@ import { createLogger } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import type { MCPHost, ServerSnapshot } from 'mcp-host'
 import { expect, test } from 'vitest'
+import { bindSubjects } from '../handlers/index.ts'
 import { RunningCalls } from '../tool-calls/running-calls.ts'
 import { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
 import type { HostedServerDeps } from './hosted-server.ts'
@@ -38,8 +39,9 @@ test('a call that is cancelled while its server starts ends at once, and never r
   } as unknown as MCPHost
   const logger = createLogger('mcp-supervisor', 'silent')
   const events = { callStarted: quiet, callEnded: quiet, callCancelled: quiet }
-  const kept = new ResumableRequests({ bus })
-  const deps = { bus, logger, events, calls: new RunningCalls(), kept }
+  const resumable = new ResumableRequests({ bus })
+  const subjects = bindSubjects(bus)
+  const deps = { bus, subjects, logger, events, calls: new RunningCalls(), resumable }
   const name = 'it' as ServerName
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const server = new HostedServer(deps, host, { name, config })
@@ -51,7 +53,7 @@ test('a call that is cancelled while its server starts ends at once, and never r
     arguments: {},
     after: 0,
   }
-  server.run({ request, envelope: newEnvelope('local') })
+  server.runTool({ request, envelope: newEnvelope('local') })
   cancel()
   await server.drained()
   expect(facts.at(-1)).toMatchObject({ type: 'tool-finished', error: { code: 'cancelled' } })
@@ -61,7 +63,7 @@ test('a call that is cancelled while its server starts ends at once, and never r
 test('the lists of one client are told of every state, and are taken back before the end', async () => {
   const told: unknown[] = []
   const over = Promise.withResolvers<void>()
-  const ownLists = {
+  const clientLists = {
     take: ({ state }: ServerSnapshot) => told.push(state),
     [Symbol.asyncDispose]() {
       told.push('end')
@@ -81,7 +83,7 @@ test('the lists of one client are told of every state, and are taken back before
   const server = new HostedServer({} as HostedServerDeps, host, {
     name: 'it' as ServerName,
     config,
-    ownLists,
+    clientLists,
   })
   await eventually(() => told.length === 2)
   const ended = server[Symbol.asyncDispose]().then(() => told.push('over'))

@@ -1,41 +1,36 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
-import {
-  BusError,
-  clientMessage,
-  passClientRequest,
-  passControl,
-  passRequest,
-  resourceUpdated,
-  runTool,
-  watchClientResources,
-  watchResources,
-} from '@mcp-host/contracts'
+import { BusError, clientMessage, resourceUpdated } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'
-import type { CancelSignal } from 'mcp-host/cancellation'
 import type { McpConfig, MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
+import type { ClientLists } from '../catalog/client-lists.ts'
 import type { EndedCall, SupervisorEvents } from '../events.ts'
-import { startToolCall } from '../tool-calls/run-tool.ts'
-import type { RunningCalls } from '../tool-calls/running-calls.ts'
 import type { SendPart } from '../mcp-requests/client-questions.ts'
 import type { Era } from '../mcp-requests/eras.ts'
 import type { McpReply } from '../mcp-requests/forward-request.ts'
-import type { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
-import type { IncomingRequest, RequestForwarder, RequestTarget } from '../mcp-requests/request-forwarder.ts'
-import { CANCELLED } from '../mcp-requests/request-forwarder.ts'
 import type { SendReply } from '../mcp-requests/reply-replay-buffer.ts'
 import { ReplyReplayBuffer } from '../mcp-requests/reply-replay-buffer.ts'
+import type {
+  IncomingRequest,
+  RequestForwarder,
+  RequestTarget,
+} from '../mcp-requests/request-forwarder.ts'
+import { CANCELLED } from '../mcp-requests/request-forwarder.ts'
+import type { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
 import { WatchedResources } from '../mcp-requests/watched-resources.ts'
-import type { ClientLists } from '../catalog/client-lists.ts'
+import type { Subjects } from '../subjects.ts'
+import { startToolCall } from '../tool-calls/run-tool.ts'
+import type { RunningCalls } from '../tool-calls/running-calls.ts'
 
 export interface HostedServerDeps {
   readonly bus: Bus
+  readonly subjects: Subjects
   readonly logger: Logger
   readonly events: SupervisorEvents
   readonly calls: RunningCalls
-  readonly kept: Pick<ResumableRequests, 'run'>
+  readonly resumable: Pick<ResumableRequests, 'run'>
 }
 
 export interface HostedServerOptions {
@@ -43,13 +38,13 @@ export interface HostedServerOptions {
   readonly config: ServerConfig
   /** Gets every state. */
   readonly onChange?: (snapshot: ServerSnapshot) => void
-  /** The requests of MCP clients, where they may come; the host's callback is theirs. */
-  readonly passed?: RequestForwarder
-  /** Whom it serves alone, as the bus calls that client. */
+  /** Runs the requests of MCP clients, where they are taken; the host's callback is its. */
+  readonly forwarder?: RequestForwarder
+  /** The only client that it serves, by its id. */
   readonly client?: string
   /** Told of every state, and of the end. */
-  readonly ownLists?: ClientLists | undefined
-  /** That client's session is over. */
+  readonly clientLists?: ClientLists | undefined
+  /** Called when that client's session is over. */
   readonly onLeave?: () => void
 }
 
@@ -60,18 +55,18 @@ export class HostedServer implements AsyncDisposable {
   readonly #host: MCPHost
   readonly #options: HostedServerOptions
   readonly #watched: WatchedResources
-  readonly #passedTo: RequestTarget
+  readonly #target: RequestTarget
   readonly #running = new UnderWay()
-  readonly #unheard: ReplyReplayBuffer
-  /** Which it speaks, as far as known. */
+  readonly #replay: ReplyReplayBuffer
+  /** The last that it was known to speak. */
   #era: Era = 'legacy'
   #isStarted = false
   readonly #closing = new AbortController()
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
   readonly #followed: Promise<void>
-  /** Until its end: also while it takes no more, those under way are asked for. */
-  readonly #listening: DisposableStack
+  /** Until its end: requests under way are asked for also while it takes no new ones. */
+  readonly #listening = new DisposableStack()
 
   /** Starts it; a failure shows in its state. */
   constructor(deps: HostedServerDeps, host: MCPHost, options: HostedServerOptions) {
@@ -80,24 +75,24 @@ export class HostedServer implements AsyncDisposable {
     this.#host = host
     this.#options = options
     this.name = name
-    this.#started = host.initialize(this.#alone(config)).catch((err: unknown) => {
+    this.#started = host.initialize(this.#configOf(config)).catch((err: unknown) => {
       const fields = { component: 'supervisor', action: 'initialize', server: name, err }
       deps.logger.error(fields, 'could not start a server')
     })
     this.#followed = this.#follow(onChange)
-    this.#watched = new WatchedResources(host, name)
-    this.#passedTo = {
+    this.#watched = this.#listening.use(new WatchedResources(host, name))
+    this.#target = {
       host,
       ready: () => (this.#isStarted ? undefined : this.#started),
       era: () => this.#era,
       track: (work) => void this.#counted(work).catch(ignore),
       watched: this.#watched,
     }
-    this.#unheard = new ReplyReplayBuffer(deps.bus)
-    this.#listening = this.#listen()
+    this.#replay = new ReplyReplayBuffer(deps.bus)
+    if (options.forwarder !== undefined) this.#listen(options.forwarder)
   }
 
-  /** As it is now; `onChange` may hear of it a little later. */
+  /** As it is now; `onChange` is called a little later. */
   get snapshot(): ServerSnapshot | undefined {
     return this.#host.getServers()[0]
   }
@@ -112,118 +107,96 @@ export class HostedServer implements AsyncDisposable {
     return this.#started
   }
 
-  /** Answers on the server's queue until disposed, while `isHeld` says so. */
+  /** Takes requests from the server's queue until disposed, while `isHeld` says so. */
   serve(isHeld: () => boolean): Disposable {
-    const { bus } = this.#deps
-    const params = { server: this.name }
     const check = (): void => {
       if (isHeld()) return
       throw new BusError('unavailable', `the MCP server "${this.name}" is moving; try again`)
     }
-    const stack = new DisposableStack()
-    stack.use(
-      bus.serve(runTool, params, (served) => {
+    return this.#deps.subjects.queue(this.name, {
+      runTool: (served) => {
         check()
-        return this.run(served)
-      }),
-    )
-    stack.use(
-      bus.servePassage(passRequest, params, (question, tell) => {
+        return this.runTool(served)
+      },
+      forward: (request, send) => {
         check()
-        return this.pass(question, tell)
-      }),
-    )
-    stack.use(
-      bus.serve(watchResources, params, async ({ request }) => {
+        return this.forward(request, send)
+      },
+      watch: async (uris) => {
         check()
-        return this.watch(request.uris)
-      }),
-    )
-    return stack
+        return this.watch(uris)
+      },
+    })
   }
 
-  /** Answers its only client by name until the server ends; each request uses the process. */
+  /** Takes the requests of its only client until the server ends; each uses the process. */
   serveClient(client: string, use: <T>(run: (server: HostedServer) => T) => T): void {
-    const { bus } = this.#deps
-    const params = { server: this.name, client }
     this.#listening.use(
-      bus.servePassage(passClientRequest, params, (question, tell) =>
-        use((server) => server.pass(question, tell)),
-      ),
-    )
-    this.#listening.use(
-      bus.serve(watchClientResources, params, ({ request }) =>
-        use((server) => server.watch(request.uris)),
-      ),
+      this.#deps.subjects.client(this.name, client, {
+        forward: (request, send) => use((server) => server.forward(request, send)),
+        watch: (uris) => use((server) => server.watch(uris)),
+      }),
     )
   }
 
-  /** Runs a request of another MCP client; what goes wrong is an answer too. */
-  async pass(question: IncomingRequest, tell: SendReply): Promise<McpReply> {
-    const { kept } = this.#deps
-    const { head } = question
-    const answer = await kept.run(head, tell, (told) => this.#pass(question, told))
-    this.#unheard.keep(head.id, answer, tell)
-    return answer
+  /** Runs a request of an MCP client; an error is a reply too. */
+  async forward(request: IncomingRequest, send: SendReply): Promise<McpReply> {
+    const { resumable } = this.#deps
+    const { head } = request
+    const reply = await resumable.run(head, send, (sendPart) => this.#forward(request, sendPart))
+    this.#replay.keep(head.id, reply, send)
+    return reply
   }
 
-  async #pass(question: IncomingRequest, tell: SendPart): Promise<McpReply> {
+  async #forward(request: IncomingRequest, send: SendPart): Promise<McpReply> {
     const { bus, events } = this.#deps
-    const { passed } = this.#options
-    if (passed === undefined) throw new Error('it takes no requests of MCP clients')
-    const isCall = question.head.method === 'tools/call'
+    const { forwarder } = this.#options
+    if (forwarder === undefined) throw new Error('it takes no requests of MCP clients')
+    const { method, stored } = request.head
+    const isCall = method === 'tools/call'
     const begin = performance.now()
     if (isCall) events.callStarted()
     using _under = this.#running.begin()
     let outcome: EndedCall['outcome'] = 'error'
     try {
-      const { stored } = question.head
-      const asked =
-        stored === undefined ? question : { ...question, body: await bus.blobs.get(stored) }
-      const answer = await passed.run(this.#passedTo, asked, tell)
-      if (answer.head.type !== 'error') outcome = 'ok'
-      else if (answer.head.code === CANCELLED) outcome = 'cancelled'
-      return answer
+      const whole =
+        stored === undefined ? request : { ...request, body: await bus.blobs.get(stored) }
+      const reply = await forwarder.run(this.#target, whole, send)
+      if (reply.head.type !== 'error') outcome = 'ok'
+      else if (reply.head.code === CANCELLED) outcome = 'cancelled'
+      return reply
     } finally {
       const durationMs = performance.now() - begin
       if (isCall) events.callEnded({ server: this.name, outcome, durationMs })
     }
   }
 
-  /** Tells of changes of these resources for a while. */
+  /** Reports changes of these resources for a while. */
   async watch(uris: readonly string[]): Promise<object> {
     await this.#started
     await this.#counted(this.#watched.watch(uris))
     return {}
   }
 
-  /** As work under way. */
-  async #counted<T>(work: Promise<T>): Promise<T> {
-    using _under = this.#running.begin()
-    return await work
-  }
-
-  /** Takes a call, which waits until the server has started. */
-  run(served: ServedRequest<RunToolRequest>): { supervisor: string } {
-    const { bus, logger, events, calls } = this.#deps
-    const host: Pick<MCPHost, 'callTool'> = {
-      callTool: async (...call) => {
-        const [, , options] = call
-        await unlessAborted(this.#started, options?.signal)
-        return this.#host.callTool(...call)
-      },
-    }
+  /** Takes a tool call of a chat session, which waits until the server has started. */
+  runTool(served: ServedRequest<RunToolRequest>): { supervisor: string } {
     const { signal: closed } = this.#closing
-    const deps = { bus, host, logger, events, closed, running: this.#running, calls }
+    const deps = {
+      ...this.#deps,
+      host: this.#host,
+      started: this.#started,
+      closed,
+      running: this.#running,
+    }
     return startToolCall(deps, this.name, served)
   }
 
   /** Makes it what a new configuration says. */
   async reload(config: ServerConfig): Promise<void> {
-    await this.#host.reload(this.#alone(config))
+    await this.#host.reload(this.#configOf(config))
   }
 
-  /** Its process anew; calls under way fail. Throws `unavailable` when it does not become ready. */
+  /** Restarts its process; calls under way fail. Throws `unavailable` when it does not become ready. */
   async restart(): Promise<void> {
     try {
       await this.#host.restart(this.name)
@@ -238,9 +211,9 @@ export class HostedServer implements AsyncDisposable {
     return this.#running.idle()
   }
 
-  /** Ends the requests that wait for their callers: who stops need not wait, too. */
+  /** Ends the requests that wait for their callers. */
   abandon(): void {
-    this.#options.passed?.abandon({ host: this.#host })
+    this.#options.forwarder?.abandon({ host: this.#host })
   }
 
   /** Ends the server; calls under way fail. */
@@ -250,88 +223,65 @@ export class HostedServer implements AsyncDisposable {
     await this.#host.shutdown()
     this.#closed.abort()
     await this.#followed
-    await this.#options.ownLists?.[Symbol.asyncDispose]()
+    await this.#options.clientLists?.[Symbol.asyncDispose]()
     await this.drained()
     this.#listening.dispose()
   }
 
-  /** The other servers are not in this host: the placement waits for them. */
-  #alone(config: ServerConfig): McpConfig {
+  /** Work that `drained` waits for. */
+  async #counted<T>(work: Promise<T>): Promise<T> {
+    using _under = this.#running.begin()
+    return await work
+  }
+
+  /** The servers that it depends on are not in this host: the placement waits for them. */
+  #configOf(config: ServerConfig): McpConfig {
     const { dependencies: _, ...alone } = config
     return { servers: { [this.name]: alone } }
   }
 
-  #listen(): DisposableStack {
-    const { bus } = this.#deps
-    const { name: server, passed, client, onLeave } = this.#options
-    const stack = new DisposableStack()
-    stack.use(this.#watched)
-    if (passed === undefined) return stack
+  #listen(forwarder: RequestForwarder): void {
+    const { bus, subjects } = this.#deps
+    const { name: server, client, onLeave } = this.#options
     const host = this.#host
-    stack.use(
-      bus.listen(passControl, { server }, (control) => {
-        switch (control.action) {
-          case 'cancel':
-            return passed.cancel({ host }, control.id)
-          case 'ping':
-            passed.ping(control.id)
-            return this.#unheard.tell(control.id)
-          case 'answer':
-            return passed.answer(control.ask, control)
-          case 'roots-changed':
-            // One that is not there asks when it is.
-            if (control.client === client) void host.rootsChanged(server).catch(ignore)
-            return undefined
-          case 'leave':
-            if (control.client === client) onLeave?.()
-            return undefined
-          default:
-            return control satisfies never
-        }
+    this.#listening.use(
+      subjects.control(server, {
+        cancel: (id) => forwarder.cancel({ host }, id),
+        ping: (id) => {
+          forwarder.ping(id)
+          this.#replay.send(id)
+        },
+        answer: (ask, answer) => forwarder.answer(ask, answer),
+        rootsChanged: (of) => {
+          // A server that does not run yet asks for the roots when it does.
+          if (of === client) void host.rootsChanged(server).catch(ignore)
+        },
+        leave: (of) => {
+          if (of === client) onLeave?.()
+        },
       }),
     )
     const { signal } = this.#closed
-    const own = client === undefined ? {} : { client }
-    host.on(
-      'resource-updated',
-      ({ uri }) => bus.emit(resourceUpdated, { server }, { uri, ...own }),
-      {
-        signal,
-      },
-    )
-    if (client === undefined) return stack
-    host.on(
-      'elicitation-complete',
-      ({ elicitationId }) => {
-        const method = 'notifications/elicitation/complete'
-        bus.emit(clientMessage, { client }, { server, method, params: { elicitationId } })
-      },
-      { signal },
-    )
-    return stack
+    const about = client === undefined ? {} : { client }
+    const tellUpdate = ({ uri }: { uri: string }): void =>
+      bus.emit(resourceUpdated, { server }, { uri, ...about })
+    host.on('resource-updated', tellUpdate, { signal })
+    if (client === undefined) return
+    const tellCompletion = ({ elicitationId }: { elicitationId: string }): void => {
+      const method = 'notifications/elicitation/complete'
+      bus.emit(clientMessage, { client }, { server, method, params: { elicitationId } })
+    }
+    host.on('elicitation-complete', tellCompletion, { signal })
   }
 
   async #follow(onChange: (snapshot: ServerSnapshot) => void): Promise<void> {
     for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
       this.#era = snapshot.era ?? this.#era
       this.#isStarted ||= snapshot.state === 'ready'
-      this.#options.ownLists?.take(snapshot)
+      this.#options.clientLists?.take(snapshot)
       onChange(snapshot)
     }
   }
 }
 
 const ignore = (): void => undefined
-
-/** Throws the signal's reason where that comes first. */
-async function unlessAborted(promise: Promise<void>, signal: CancelSignal | undefined) {
-  const cut = Promise.withResolvers<never>()
-  const onAbort = (): void => cut.reject(signal?.reason)
-  signal?.addEventListener('abort', onAbort)
-  if (signal?.aborted === true) onAbort()
-  try {
-    await Promise.race([promise, cut.promise])
-  } finally {
-    signal?.removeEventListener('abort', onAbort)
-  }
-}

@@ -1,16 +1,9 @@
 import type { PassReply } from '@mcp-host/contracts'
+import type { ClientAnswer } from '../subjects.ts'
 import { isObject } from './eras.ts'
 
 const METHOD_NOT_FOUND = -32_601
 const TIMED_OUT = -32_001
-
-/** What a client said when it was asked: as in JSON-RPC, a result or an error. */
-export interface ClientAnswer {
-  readonly result?: object | undefined
-  readonly error?:
-    | { readonly code: number; readonly message: string; readonly data?: unknown }
-    | undefined
-}
 
 /** Sends an answer before the last. */
 export type SendPart = (part: PassReply, body: string) => void

@@ -54,7 +54,11 @@ async function pass(
   }
   const own = client === undefined ? {} : { client }
   const head = { method, id: 'i', era: caller, progress, ...own, ...more }
-  return forwardRequest(deps, { head, params, envelope }, (part, said) => void told.push([part, said]))
+  return forwardRequest(
+    deps,
+    { head, params, envelope },
+    (part, said) => void told.push([part, said]),
+  )
 }
 
 interface Eras {

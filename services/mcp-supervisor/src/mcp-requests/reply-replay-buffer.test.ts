@@ -23,28 +23,28 @@ test.each([
 ])('what is answered %s is said again to who asks for it, for a while', (_, ms) => {
   sinceOutageMs = ms
   keep('a', '{"a":1}')
-  answers.tell('a')
-  answers.tell('b')
+  answers.send('a')
+  answers.send('b')
   expect(told).toEqual([[{ type: 'result' }, '{"a":1}']])
   vi.advanceTimersByTime(10_000)
-  answers.tell('a')
+  answers.send('a')
   expect(told).toHaveLength(1)
 })
 
 test('what the broker has passed on is not kept', () => {
   sinceOutageMs = Infinity
   keep('a')
-  answers.tell('a')
+  answers.send('a')
   expect(told).toEqual([])
 })
 
 test('no more is kept than there is room for, and the room comes back', () => {
   const large = new Uint8Array(10_000_000)
   for (const id of ['a', 'b']) keep(id, large)
-  for (const id of ['a', 'b']) answers.tell(id)
+  for (const id of ['a', 'b']) answers.send(id)
   expect(told).toHaveLength(1)
   vi.advanceTimersByTime(10_000)
   keep('c', large)
-  answers.tell('c')
+  answers.send('c')
   expect(told).toHaveLength(2)
 })

@@ -34,7 +34,7 @@ export class ReplyReplayBuffer {
   }
 
   /** Says it again. */
-  tell(id: string): void {
+  send(id: string): void {
     this.#kept.get(id)?.()
   }
 }

@@ -4,7 +4,7 @@ import { clientMessage, LOG_LEVELS, serverLog } from '@mcp-host/contracts'
 import { Cancellation, toAbortSignal } from 'mcp-host/cancellation'
 import { SlotMap } from 'mcp-host/slot-map'
 import type { MCPHost, ServerRequest } from 'mcp-host'
-import type { ClientAnswer, SendPart } from './client-questions.ts'
+import type { SendPart } from './client-questions.ts'
 import { checkCapability, ClientQuestions, ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
 import { CAPABILITIES_KEY, isObject, LOG_LEVEL_KEY } from './eras.ts'
@@ -12,6 +12,7 @@ import { SuspendedRequest } from './suspended-request.ts'
 import type { McpReply, ForwardedRequest } from './forward-request.ts'
 import { forwardRequest, toError } from './forward-request.ts'
 import { invalidParams, toJsonRpcFailure } from './json-rpc-failure.ts'
+import type { ClientAnswer } from '../subjects.ts'
 import type { WatchedResources } from './watched-resources.ts'
 
 export interface RequestForwarderDeps {
@@ -153,7 +154,11 @@ export class RequestForwarder {
     return this.#questions.ask((ask) => this.#toSession(method, params, ask), options)
   }
 
-  #begin({ id, era, client, progress = false }: PassHead, params: Json, tell: SendPart): RunningRequest {
+  #begin(
+    { id, era, client, progress = false }: PassHead,
+    params: Json,
+    tell: SendPart,
+  ): RunningRequest {
     const { inputTimeoutMs, process } = this.#deps
     const said = isObject(params['_meta']) ? params['_meta'] : {}
     const capabilities = client?.capabilities ?? said[CAPABILITIES_KEY]
@@ -182,7 +187,11 @@ export class RequestForwarder {
     }
   }
 
-  async #run(to: RequestTarget, running: RunningRequest, request: ForwardedRequest): Promise<McpReply> {
+  async #run(
+    to: RequestTarget,
+    running: RunningRequest,
+    request: ForwardedRequest,
+  ): Promise<McpReply> {
     // From now on it can be asked for, and cancelled: its process may not have started yet.
     const key = this.#wait(request.head, running)
     try {
@@ -193,7 +202,11 @@ export class RequestForwarder {
     }
   }
 
-  async #forward(to: RequestTarget, running: RunningRequest, request: ForwardedRequest): Promise<McpReply> {
+  async #forward(
+    to: RequestTarget,
+    running: RunningRequest,
+    request: ForwardedRequest,
+  ): Promise<McpReply> {
     const { bus, server } = this.#deps
     const { head, params } = request
     try {
@@ -221,7 +234,12 @@ export class RequestForwarder {
   }
 
   /** The caller is back: the request goes on with what it says. */
-  async #resume(running: RunningRequest, head: PassHead, params: Json, tell: SendPart): Promise<McpReply> {
+  async #resume(
+    running: RunningRequest,
+    head: PassHead,
+    params: Json,
+    tell: SendPart,
+  ): Promise<McpReply> {
     const { logLevel, isHeard } = this.#begin(head, params, tell)
     Object.assign(running, { tell, logLevel, isHeard })
     running.held?.answer(params['inputResponses'])
@@ -240,7 +258,10 @@ export class RequestForwarder {
   }
 
   /** Of a process of the caller's own; others are not told what one of their callers likes to hear. */
-  #setLogLevel({ host, era }: RequestTarget, { logLevel }: RunningRequest): Promise<void> | undefined {
+  #setLogLevel(
+    { host, era }: RequestTarget,
+    { logLevel }: RunningRequest,
+  ): Promise<void> | undefined {
     const { process, server } = this.#deps
     if (logLevel === undefined || process === undefined || era() === 'modern') return undefined
     // Without it there is less to be told, and nothing else.

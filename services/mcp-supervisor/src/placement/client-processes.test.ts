@@ -53,12 +53,12 @@ beforeEach(() => {
     },
   } as unknown as Bus
   const peers = { isGone: async () => false } as unknown as Peers
-  const places = new ProcessSlots(3)
+  const slots = new ProcessSlots(3)
   const warn = (error: unknown): never => {
     throw error
   }
   clients = new ClientProcesses(
-    { bus, peers, places, start, idleTimeoutMs: IDLE_MS, warn },
+    { bus, peers, slots, start, idleTimeoutMs: IDLE_MS, warn },
     'own' as ServerName,
   )
 })
@@ -82,14 +82,14 @@ function start(client: ProcessClient, leave: () => void): HostedServer {
   }
   processes.push(process)
   const server = {
-    pass({ head }: IncomingRequest) {
+    forward({ head }: IncomingRequest) {
       process.ran.push(head.id)
       process.inFlight++
       return Promise.resolve({ head: { type: 'result' }, body: '{}' })
     },
     serveClient(name: string, use: Use) {
       expect(name).toBe(client.name)
-      process.byName = (id) => use((each) => each.pass(question({ id }), () => undefined))
+      process.byName = (id) => use((each) => each.forward(question({ id }), () => undefined))
     },
     abandon: () => undefined,
     drained: () => (process.inFlight === 0 ? Promise.resolve() : done.promise),
@@ -124,18 +124,19 @@ function question({ id, session, capabilities = {} }: Asked): IncomingRequest {
   }
 }
 
-const pass = (asked: Asked): Promise<McpReply> => clients.pass(question(asked), () => undefined)
+const forward = (asked: Asked): Promise<McpReply> =>
+  clients.forward(question(asked), () => undefined)
 
 test('a client with a session has one process and comes back to it', async () => {
   const capabilities = { roots: {} }
   const answers = await Promise.all([
-    pass({ id: '1', session: 'a', capabilities }),
-    pass({ id: '2', session: 'a', capabilities }),
-    pass({ id: '3', session: 'b' }),
+    forward({ id: '1', session: 'a', capabilities }),
+    forward({ id: '2', session: 'a', capabilities }),
+    forward({ id: '3', session: 'b' }),
   ])
   expect(answers).toMatchObject(answers.map(() => ({ head: { type: 'result' } })))
   await processes[0]?.finish()
-  await pass({ id: '4', session: 'a', capabilities })
+  await forward({ id: '4', session: 'a', capabilities })
   await processes[0]?.byName('5')
   expect(processes).toMatchObject([
     { name: 'a', capabilities, hasSession: true, ran: ['1', '2', '4', '5'] },
@@ -145,7 +146,7 @@ test('a client with a session has one process and comes back to it', async () =>
 })
 
 test('a request that names the process keeps it from being idle', async () => {
-  await pass({ id: '1', session: 'a' })
+  await forward({ id: '1', session: 'a' })
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
   await processes[0]?.byName('2')
@@ -158,13 +159,13 @@ test('a request that names the process keeps it from being idle', async () => {
 
 test('a client whose process is elsewhere is to be asked for there', async () => {
   holders.set('session.own.a', 'peer')
-  await expect(pass({ id: '1', session: 'a' })).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(forward({ id: '1', session: 'a' })).rejects.toMatchObject({ code: 'unavailable' })
   expect(processes).toEqual([])
 })
 
 test('requests without a session run at once on processes of their own', async () => {
   const capabilities = { sampling: {} }
-  await Promise.all([pass({ id: '1', capabilities }), pass({ id: '2', capabilities })])
+  await Promise.all([forward({ id: '1', capabilities }), forward({ id: '2', capabilities })])
   expect(processes).toMatchObject([
     { ran: ['1'], capabilities, hasSession: false },
     { ran: ['2'], capabilities, hasSession: false },
@@ -174,44 +175,44 @@ test('requests without a session run at once on processes of their own', async (
 })
 
 test('a process is free for another request once all of the first is over, not with its answer', async () => {
-  await pass({ id: '1' })
+  await forward({ id: '1' })
   // The answer asks its caller for something.
-  await pass({ id: '2' })
+  await forward({ id: '2' })
   expect(processes).toMatchObject([{ ran: ['1'] }, { ran: ['2'] }])
   await processes[0]?.byName('1, once more')
   await processes[0]?.finish()
-  await pass({ id: '3' })
+  await forward({ id: '3' })
   expect(processes).toMatchObject([{ ran: ['1', '1, once more', '3'] }, { ran: ['2'] }])
-  await pass({ id: '4' })
+  await forward({ id: '4' })
   expect(processes[2]).toMatchObject({ ran: ['4'] })
 })
 
 test('a process is used again only by those that can be asked for the same', async () => {
-  await pass({ id: '1', capabilities: { sampling: {} } })
+  await forward({ id: '1', capabilities: { sampling: {} } })
   await processes[0]?.finish()
-  await pass({ id: '2', capabilities: { sampling: {}, roots: {} } })
-  await pass({ id: '3' })
-  await pass({ id: '4', capabilities: { sampling: {} } })
+  await forward({ id: '2', capabilities: { sampling: {}, roots: {} } })
+  await forward({ id: '3' })
+  await forward({ id: '4', capabilities: { sampling: {} } })
   expect(processes.map(({ ran }) => ran)).toEqual([['1', '4'], ['2'], ['3']])
 })
 
 test('a process that was free and has ended is not used again', async () => {
-  await pass({ id: '1' })
+  await forward({ id: '1' })
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS)
   expect(clients.size).toBe(0)
-  await pass({ id: '2' })
+  await forward({ id: '2' })
   expect(processes).toMatchObject([{ isOver: true }, { ran: ['2'] }])
   expect(processes[1]?.name).not.toBe(processes[0]?.name)
 })
 
 test('the process of a client that leaves is ended, and its lease is free', async () => {
-  await Promise.all([pass({ id: '1', session: 'a' }), pass({ id: '2', session: 'b' })])
+  await Promise.all([forward({ id: '1', session: 'a' }), forward({ id: '2', session: 'b' })])
   processes[0]?.leave()
   await vi.advanceTimersByTimeAsync(0)
   expect(processes).toMatchObject([{ isOver: true }, { isOver: false }])
   expect(Array.from(holders.keys())).toEqual(['session.own.b'])
-  await pass({ id: '3', session: 'a' })
+  await forward({ id: '3', session: 'a' })
   expect(processes[2]).toMatchObject({ name: 'a', ran: ['3'] })
 })
 
@@ -219,12 +220,12 @@ test.each<['restart' | 'close', boolean]>([
   ['restart', true],
   ['close', false],
 ])('a %s ends all processes; whether others may begin: %s', async (action, mayBegin) => {
-  await Promise.all([pass({ id: '1', session: 'a' }), pass({ id: '2' })])
+  await Promise.all([forward({ id: '1', session: 'a' }), forward({ id: '2' })])
   await processes[1]?.finish()
   await (action === 'restart' ? clients.restart() : clients.close({ isGraceful: false }))
   expect(processes).toMatchObject([{ isOver: true }, { isOver: true }])
   expect(holders.size).toBe(0)
-  const next = [pass({ id: '3', session: 'a' }), pass({ id: '4' })]
+  const next = [forward({ id: '3', session: 'a' }), forward({ id: '4' })]
   const outcomes = (await Promise.allSettled(next)).map(({ status }) => status)
   expect(outcomes).toEqual(next.map(() => (mayBegin ? 'fulfilled' : 'rejected')))
 })

@@ -8,7 +8,7 @@ import type { HostedServer } from '../hosting/hosted-server.ts'
 import type { DedicatedProcessesDeps, Use } from './dedicated-processes.ts'
 import { DedicatedProcesses } from './dedicated-processes.ts'
 
-/** Whom a process serves alone. */
+/** The only client of a process. */
 export interface ProcessClient {
   /** Its name on the bus. */
   readonly name: string
@@ -42,11 +42,11 @@ export class ClientProcesses {
   }
 
   /** Takes a request from the queue. Throws `unavailable` when the client has its process elsewhere. */
-  async pass(question: IncomingRequest, tell: SendReply): Promise<McpReply> {
-    const { client } = question.head
-    if (client === undefined) return this.#lease(question, tell)
+  async forward(request: IncomingRequest, send: SendReply): Promise<McpReply> {
+    const { client } = request.head
+    if (client === undefined) return this.#lease(request, send)
     const use = await this.#place(sessionOf(client))
-    return use((server) => server.pass(question, tell))
+    return use((server) => server.forward(request, send))
   }
 
   close(options: { isGraceful: boolean }): Promise<void> {
@@ -57,14 +57,14 @@ export class ClientProcesses {
     return this.#processes.restart()
   }
 
-  async #lease(question: IncomingRequest, tell: SendReply): Promise<McpReply> {
-    const capabilities = capabilitiesIn(question)
+  async #lease(request: IncomingRequest, send: SendReply): Promise<McpReply> {
+    const capabilities = capabilitiesIn(request)
     const kind = JSON.stringify(capabilities)
     this.#forgetEnded()
     const name = this.#free.get(kind)?.pop() ?? `r${crypto.randomUUID()}`
     const use = await this.#place({ name, capabilities, hasSession: false })
     return use((server) => {
-      const answer = server.pass(question, tell)
+      const answer = server.forward(request, send)
       // Which may be long after the answer, when its caller is asked for something.
       void server.drained().then(() => {
         this.#free.set(kind, [...(this.#free.get(kind) ?? []), name])

@@ -1,20 +1,19 @@
 import type { ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName, SessionId } from '@mcp-host/contracts'
-import { passRequest, runTool } from '@mcp-host/contracts'
 import type { ServerConfig, ServerRequestKind } from 'mcp-host'
 import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
-import { toEntry } from '../catalog/catalog-publisher.ts'
+import { toEntry } from '../catalog/to-entry.ts'
 import type { ProcessClient } from './client-processes.ts'
 import { ClientProcesses } from './client-processes.ts'
 import { HostedServer } from '../hosting/hosted-server.ts'
 import { ClientLists } from '../catalog/client-lists.ts'
 import type { DedicatedProcessesDeps } from './dedicated-processes.ts'
-import type { PlacementDeps } from './placed-server.ts'
+import type { PlacementDeps } from './placement-context.ts'
 import { SessionProcesses } from './session-processes.ts'
 
 const DEFAULT_IDLE_MS = 300_000
 
-/** All processes of a server that everybody has for himself: sessions of chats, and MCP clients. */
+/** All processes of a server that runs one for each chat session and each MCP client. */
 export class DedicatedProcessPool {
   readonly #deps: PlacementDeps
   readonly #name: ServerName
@@ -26,11 +25,11 @@ export class DedicatedProcessPool {
     this.#deps = deps
     this.#name = name
     this.#config = config
-    const { bus, peers, places } = deps
+    const { bus, peers, slots } = deps
     const own: DedicatedProcessesDeps = {
       bus,
       peers,
-      places,
+      slots,
       idleTimeoutMs: config.idleTimeoutMs ?? DEFAULT_IDLE_MS,
       warn: this.#warn,
     }
@@ -48,21 +47,17 @@ export class DedicatedProcessPool {
     return this.#sessions.size + this.#clients.size
   }
 
-  /** Answers on the server's queue until disposed. */
+  /** Takes requests from the server's queue until disposed. */
   serve(): Disposable {
-    const { bus } = this.#deps
-    const params = { server: this.#name }
-    const stack = new DisposableStack()
-    stack.use(bus.serve(runTool, params, (served) => this.#sessions.run(served)))
-    stack.use(
-      bus.servePassage(passRequest, params, (question, tell) => this.#clients.pass(question, tell)),
-    )
-    return stack
+    return this.#deps.subjects.queue(this.#name, {
+      runTool: (served) => this.#sessions.run(served),
+      forward: (request, send) => this.#clients.forward(request, send),
+    })
   }
 
-  /** A call that another supervisor passed on. */
-  runHere(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
-    return this.#sessions.runHere(served)
+  /** Takes a call that another supervisor passed on. */
+  runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
+    return this.#sessions.runSessionTool(served)
   }
 
   /** Ends all processes; the next calls start others. */
@@ -92,22 +87,28 @@ export class DedicatedProcessPool {
     const { name, capabilities, hasSession } = client
     const server = this.#name
     const own = { process: name, hasSession, capabilities }
-    const passed = new RequestForwarder({ bus, server, inputTimeoutMs, ...own })
+    const forwarder = new RequestForwarder({ bus, server, inputTimeoutMs, ...own })
     const kinds: ServerRequestKind[] = [
       ...ANSWERABLE.filter((each) => Object.hasOwn(capabilities, each)),
       'log',
     ]
-    const answers = { callback: passed.callback, kinds, capabilities, sessionId: name }
+    const answers = { callback: forwarder.callback, kinds, capabilities, sessionId: name }
     const host = this.#deps.makeHost(answers)
-    const ownLists = hasSession ? this.#listsOf(name) : undefined
-    const about = { name: server, config: this.#config, passed, client: name, ownLists, onLeave }
-    return new HostedServer(this.#deps, host, about)
+    const clientLists = hasSession ? this.#listsOf(name) : undefined
+    return new HostedServer(this.#deps, host, {
+      name: server,
+      config: this.#config,
+      forwarder,
+      client: name,
+      clientLists,
+      onLeave,
+    })
   }
 
   #listsOf(client: string): ClientLists {
-    const { bus } = this.#deps
+    const { bus, subjects } = this.#deps
     return new ClientLists(
-      { bus, warn: this.#warn },
+      { bus, subjects, warn: this.#warn },
       {
         server: this.#name,
         client,

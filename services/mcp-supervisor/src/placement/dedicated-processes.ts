@@ -14,7 +14,7 @@ export interface DedicatedProcessesDeps {
   readonly bus: Bus
   readonly peers: Peers
   /** Counts the processes of all servers together. */
-  readonly places: ProcessSlots
+  readonly slots: ProcessSlots
   readonly idleTimeoutMs: number
   readonly warn: (error: unknown) => void
 }
@@ -99,7 +99,7 @@ export class DedicatedProcesses<Name extends string> {
       throw new BusError('unavailable', 'the process is moving; try again')
     }
     clearTimeout(process.idle)
-    this.#deps.places.setBusy(process)
+    this.#deps.slots.setBusy(process)
     const accepted = run(process.server)
     void process.server.drained().then(() => this.#rest(name, process))
     return accepted
@@ -114,14 +114,14 @@ export class DedicatedProcesses<Name extends string> {
     const idleMs = state === 'unavailable' ? 0 : this.#deps.idleTimeoutMs
     const end = (): Promise<void> => this.#close(name, process)
     process.idle = setTimeout(() => void end(), idleMs).unref()
-    this.#deps.places.setIdle(process, end)
+    this.#deps.slots.setIdle(process, end)
   }
 
   async #find(
     name: Name,
     start: (use: Use) => HostedServer,
   ): Promise<Use | { readonly peer: string }> {
-    const { bus, peers, places } = this.#deps
+    const { bus, peers, slots } = this.#deps
     const key = `session.${this.#server}.${name}`
     const options = { ttlMs: LEASE_TTL_MS }
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -135,7 +135,7 @@ export class DedicatedProcesses<Name extends string> {
       if (record !== undefined && record.holder !== bus.id) {
         if (!(await peers.isGone(record.holder))) return { peer: record.holder }
       }
-      await places.take()
+      await slots.take()
       try {
         const lease =
           record === undefined || record.holder === bus.id
@@ -143,11 +143,11 @@ export class DedicatedProcesses<Name extends string> {
             : await bus.leases.take(key, record.revision, options)
         if (lease !== undefined) return await this.#begin(name, lease, start)
       } catch (error) {
-        places.give()
+        slots.give()
         throw error
       }
       // Another was faster: ask who.
-      places.give()
+      slots.give()
     }
     throw new BusError('unavailable', 'the process is moving; try again')
   }
@@ -195,7 +195,7 @@ export class DedicatedProcesses<Name extends string> {
   /** The lease goes last: nobody may start another process for the name before this one is gone. */
   #close(name: Name, process: DedicatedProcess): Promise<void> {
     clearTimeout(process.idle)
-    this.#deps.places.setBusy(process)
+    this.#deps.slots.setBusy(process)
     process.closed ??= (async () => {
       try {
         try {
@@ -207,7 +207,7 @@ export class DedicatedProcesses<Name extends string> {
         this.#deps.warn(error)
       } finally {
         this.#processes.delete(name)
-        this.#deps.places.give()
+        this.#deps.slots.give()
       }
     })()
     return process.closed

@@ -1,6 +1,6 @@
 import type { McpConfig, MCPHost, ServerConfig } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
-import type { PlacementDeps } from './placed-server.ts'
+import type { PlacementDeps } from './placement-context.ts'
 import { Placement } from './placement.ts'
 
 /** The URLs of the servers that run, in the order of their starts. */
@@ -16,11 +16,8 @@ beforeEach(() => {
   holds = new Map()
   // Of all these only what a server that every supervisor runs needs.
   const deps = {
-    bus: {
-      id: 'us',
-      serve: () => ({ [Symbol.dispose]: () => undefined }),
-      listen: () => ({ [Symbol.dispose]: () => undefined }),
-    },
+    bus: { id: 'us' },
+    subjects: { control: () => ({ [Symbol.dispose]: () => undefined }) },
     catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
     publisher: { set: () => undefined, remove: () => undefined },
     events: { callStarted: () => undefined, callEnded: () => undefined },

@@ -3,7 +3,7 @@ import type { ServedRequest } from '@mcp-host/bus'
 import type { ReloadResult, RunToolRequest, ServerStats } from '@mcp-host/contracts'
 import { BusError, ServerName } from '@mcp-host/contracts'
 import type { McpConfig, ServerConfig } from 'mcp-host'
-import type { PlacementDeps } from './placed-server.ts'
+import type { PlacementDeps } from './placement-context.ts'
 import { PlacedServer } from './placed-server.ts'
 
 /** Calls of a server that was changed or removed may take so long to end. */
@@ -35,11 +35,11 @@ export class Placement implements AsyncDisposable {
     await this.#find(name).restart()
   }
 
-  async runHere(
+  async runSessionTool(
     name: ServerName,
     served: ServedRequest<RunToolRequest>,
   ): Promise<{ supervisor: string }> {
-    return this.#find(name).runHere(served)
+    return this.#find(name).runSessionTool(served)
   }
 
   /** Stops all, each as soon as its calls have ended. */

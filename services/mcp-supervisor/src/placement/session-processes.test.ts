@@ -25,7 +25,7 @@ interface Process {
   finish(): Promise<void>
 }
 let processes: Process[]
-let places: ProcessSlots
+let slots: ProcessSlots
 let sessions: SessionProcesses
 /** Processes cannot be started, or cannot be ended. */
 let startFails: boolean
@@ -43,7 +43,7 @@ beforeEach(() => {
   dead = new Set()
   forwarded = []
   processes = []
-  places = new ProcessSlots(2)
+  slots = new ProcessSlots(2)
   startFails = false
   endFails = false
   hold = undefined
@@ -88,7 +88,7 @@ beforeEach(() => {
   } as unknown as Bus
   const peers = { isGone: async (id: string) => dead.has(id) } as unknown as Peers
   sessions = new SessionProcesses(
-    { bus, peers, places, start: startProcess, idleTimeoutMs: IDLE_MS, warn: () => undefined },
+    { bus, peers, slots, start: startProcess, idleTimeoutMs: IDLE_MS, warn: () => undefined },
     'own' as ServerName,
   )
 })
@@ -112,7 +112,7 @@ function startProcess(session: SessionId): HostedServer {
   }
   processes.push(process)
   return {
-    run() {
+    runTool() {
       process.calls++
       process.inFlight++
       return { supervisor: 'us' }
@@ -197,7 +197,7 @@ test('more processes than allowed are refused with what to do; one that ends mak
   expect(processes.at(-1)).toMatchObject({ session: 'c' })
 })
 
-test('where all places are taken, the process that was idle for longest is ended for the new one', async () => {
+test('where all slots are taken, the process that was idle for longest is ended for the new one', async () => {
   await Promise.all([sessions.run(call('a')), sessions.run(call('b'))])
   await processes[0]?.finish()
   await processes[1]?.finish()
@@ -270,7 +270,7 @@ test('a call of a session that is elsewhere is passed on', async () => {
 
 test('a call that was passed on is not passed on again', async () => {
   holders.set(keyOf('a'), 'peer')
-  await expect(sessions.runHere(call('a'))).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(sessions.runSessionTool(call('a'))).rejects.toMatchObject({ code: 'unavailable' })
 })
 
 test('a session whose supervisor is dead gets a process here', async () => {

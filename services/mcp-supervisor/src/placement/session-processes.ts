@@ -35,7 +35,7 @@ export class SessionProcesses implements AsyncDisposable {
   async run(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
     const { envelope, request } = served
     const place = await this.#place(request.session)
-    if (!('peer' in place)) return place((server) => server.run(served))
+    if (!('peer' in place)) return place((server) => server.runTool(served))
     const deadline = Date.now() + FORWARD_TIMEOUT_MS
     const options = {
       envelope: childEnvelope(envelope, deadline),
@@ -46,9 +46,9 @@ export class SessionProcesses implements AsyncDisposable {
   }
 
   /** Takes a call that another supervisor passed on because the session is here. */
-  async runHere(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
+  async runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
     const place = await this.#place(served.request.session)
-    if (!('peer' in place)) return place((server) => server.run(served))
+    if (!('peer' in place)) return place((server) => server.runTool(served))
     throw new BusError('unavailable', 'the session has moved; try again')
   }
 

@@ -5,6 +5,7 @@ import { createLogger, UnderWay } from '@mcp-host/service'
 import { ServerUnavailableError } from 'mcp-host'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { EndedCall } from '../events.ts'
+import { bindSubjects } from '../handlers/index.ts'
 import { RunningCalls } from './running-calls.ts'
 import type { RunToolDeps } from './run-tool.ts'
 import { startToolCall } from './run-tool.ts'
@@ -79,7 +80,17 @@ beforeEach(() => {
   }
   closing = new AbortController()
   const { signal: closed } = closing
-  deps = { bus, host, logger, events, closed, running: new UnderWay(), calls: new RunningCalls() }
+  deps = {
+    bus,
+    subjects: bindSubjects(bus),
+    host,
+    started: Promise.resolve(),
+    logger,
+    events,
+    closed,
+    running: new UnderWay(),
+    calls: new RunningCalls(),
+  }
 })
 
 async function run(more: Partial<RunToolRequest> = {}): Promise<void> {

@@ -9,7 +9,6 @@ import type {
 } from '@mcp-host/contracts'
 import {
   BusError,
-  callControl,
   childEnvelope,
   shardOf,
   toolOutcome,
@@ -20,13 +19,17 @@ import type { Logger, UnderWay } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
+import type { Subjects } from '../subjects.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { fromError, fromResult } from './call-result.ts'
 import { ProgressReporter } from './report-progress.ts'
 
 export interface RunToolDeps {
   readonly bus: Bus
+  readonly subjects: Pick<Subjects, 'toolCall'>
   readonly host: Pick<MCPHost, 'callTool'>
+  /** Resolves once the server is ready, or has failed to be. */
+  readonly started: Promise<void>
   readonly logger: Logger
   readonly events: SupervisorEvents
   /** The server is ended here: what becomes of its calls is not known any more. */
@@ -58,18 +61,15 @@ async function runAndRecord(
   server: string,
   served: ServedRequest<RunToolRequest>,
 ): Promise<void> {
-  const { bus, logger, events } = deps
+  const { bus, subjects, logger, events } = deps
   const { request, envelope } = served
   const { session, call } = request
   const cancel = new AbortController()
   let cancelledAt: number | undefined
-  // Answered only while this runs: whoever gets no answer knows that it is over.
-  using _control = bus.serve(callControl, { call }, ({ request: { action } }) => {
-    if (action === 'cancel') {
-      cancelledAt ??= performance.now()
-      cancel.abort(new BusError('cancelled', 'the call was cancelled'))
-    }
-    return { supervisor: bus.id }
+  // Answered only while this runs: no answer says that the call is over.
+  using _control = subjects.toolCall(call, () => {
+    cancelledAt ??= performance.now()
+    cancel.abort(new BusError('cancelled', 'the call was cancelled'))
   })
   const append = (fact: ToolFact, messageId: string): Promise<{ seq: number }> =>
     bus.sessions.append(
@@ -102,7 +102,7 @@ async function runAndRecord(
     },
     'tool call ended',
   )
-  // Whoever waits for it finds nobody at work, and knows whether it may run again.
+  // The orchestrator finds nobody at work, and knows whether the call may run again.
   if (deps.closed.aborted && result.error?.code === 'unavailable') return
   await append(result, `${call}:result:${bus.id}:${request.attempt}`)
 }
@@ -149,7 +149,7 @@ function isEndOf(call: ToolCallId, { kind, fact }: LogEntry): boolean {
 }
 
 async function callTool(
-  { bus, host, logger, calls }: RunToolDeps,
+  { bus, host, started, logger, calls }: RunToolDeps,
   server: string,
   served: ServedRequest<RunToolRequest>,
   cancelled: AbortSignal,
@@ -170,15 +170,16 @@ async function callTool(
     bus.emit(toolProgress, { session, shard: shardOf(session) }, { call, server, tool, ...report }),
   )
   const begin = performance.now()
-  const outcome = await host
-    .callTool({ server, tool }, args, {
-      ...options,
-      signal: cancelled,
-      requestId: envelope.requestId,
-      sessionId: session,
-      correlationId: traceId(envelope),
-      onProgress: (report) => progress.push(report),
-    })
+  const callOptions = {
+    ...options,
+    signal: cancelled,
+    requestId: envelope.requestId,
+    sessionId: session,
+    correlationId: traceId(envelope),
+    onProgress: (report: Parameters<ProgressReporter['push']>[0]) => progress.push(report),
+  }
+  const outcome = await unlessAborted(started, cancelled)
+    .then(() => host.callTool({ server, tool }, args, callOptions))
     .finally(() => ended.abort())
     .then((result) => fromResult(result, store))
     .catch(fromError)
@@ -189,6 +190,19 @@ async function callTool(
   const failure =
     outcome.error === undefined ? {} : { error: { ...outcome.error, attempt, ...recovery } }
   return { type: 'tool-finished', call, server, tool, ...outcome, ...failure, durationMs, ...taken }
+}
+
+/** Throws the signal's reason where that comes first. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  const cut = Promise.withResolvers<never>()
+  const onAbort = (): void => cut.reject(signal.reason)
+  signal.addEventListener('abort', onAbort)
+  if (signal.aborted) onAbort()
+  try {
+    await Promise.race([promise, cut.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
 }
 
 function fields(
