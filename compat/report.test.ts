@@ -39,8 +39,8 @@ test('the report ends with the counts, below the reasons that applied', () => {
   )
 })
 
-test('docs/compat.md has the servers as `npm run compat -- --list` prints them', async () => {
-  const document = await readFile(join(import.meta.dirname, '../docs/compat.md'), 'utf8')
+test('docs/reference/compat.md has the servers as `npm run compat -- --list` prints them', async () => {
+  const document = await readFile(join(import.meta.dirname, '../docs/reference/compat.md'), 'utf8')
   const rows = document.split('\n').map((line) => line.replaceAll(/ +/g, ' '))
   const missing = describeServers(SERVERS).split('\n')
   expect(missing.filter((row) => !rows.includes(row.replaceAll(/ +/g, ' ')))).toEqual([])

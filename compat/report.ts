@@ -48,7 +48,7 @@ export function describeReport(results: readonly ServerResult[]): string {
   return [...reasons, last].join('\n')
 }
 
-/** A row of a Markdown table for each server, as docs/compat.md has them. */
+/** A row of a Markdown table for each server, as docs/reference/compat.md has them. */
 export function describeServers(servers: readonly RealServer[]): string {
   return servers
     .map(({ name, package: id, version, calls = [] }) => {

@@ -12,7 +12,7 @@ import type { DocumentedCommand } from './documented-commands.ts'
 import { blocksOf, commandsOf } from './documented-commands.ts'
 
 const root = join(import.meta.dirname, '..')
-const guide = 'docs/your-own-tool.md'
+const guide = 'docs/guides/your-own-tool.md'
 
 /** Commands that cannot run here. */
 const skipped: readonly (readonly [RegExp, string])[] = [
@@ -134,7 +134,9 @@ test('the guide to an own tool works as it is printed', async () => {
   await check(commands)
 })
 
-const others = globSync(['*.md', 'docs/*.md'], { cwd: root }).filter((path) => path !== guide)
+const others = globSync(['*.md', 'docs/*.md', 'docs/{guides,reference}/*.md'], {
+  cwd: root,
+}).filter((path) => path !== guide)
 
 test.each(
   others

@@ -60,7 +60,7 @@ describe('npm start', () => {
       await eventually(() => line.test(host.output()), { what: `the line of ${server}` })
     }
     expect(host.output()).toContain(`http://127.0.0.1:${env['PORT']}`)
-    expect(host.output()).toContain('docs/your-own-tool.md')
+    expect(host.output()).toContain('docs/guides/your-own-tool.md')
 
     const question = `list the files in ${files}`
     const chat = cleanup.use(await runProgram(['chat', question], env))

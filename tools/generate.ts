@@ -1,7 +1,7 @@
 // Writes the documents that are made from the code; with --check, says which are out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { busReference } from './docs/bus-reference.ts'
+import { busReference, busSchemas } from './docs/bus-reference.ts'
 import { configReference, envExample } from './docs/config-reference.ts'
 import { libraryReference } from './docs/library-reference.ts'
 import { mcpSchema } from './docs/mcp-schema.ts'
@@ -10,9 +10,10 @@ import { openApi } from './docs/openapi.ts'
 const root = join(import.meta.dirname, '..')
 
 const documents: Readonly<Record<string, () => string | Promise<string>>> = {
-  'docs/bus.md': busReference,
-  'docs/config.md': configReference,
-  'docs/openapi.json': openApi,
+  'docs/reference/bus.md': busReference,
+  'docs/reference/bus.schema.json': busSchemas,
+  'docs/reference/config.md': configReference,
+  'docs/reference/openapi.json': openApi,
   '.env.example': envExample,
   'packages/mcp-host/API.md': libraryReference,
   'packages/mcp-host/mcp.schema.json': mcpSchema,

@@ -64,7 +64,7 @@ async function main(args: readonly string[]): Promise<number> {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
       say('ready', `${running.url}   (after ${seconds} s)`)
       process.stdout.write(
-        `\nIn another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/your-own-tool.md\nCtrl-C stops everything.\n`,
+        `\nIn another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/guides/your-own-tool.md\nCtrl-C stops everything.\n`,
       )
     }
     await aborted(stop)
@@ -115,7 +115,7 @@ async function checkSettings(given: Env): Promise<CheckedSettings> {
   for (const warning of [...added.warnings, ...unknownSettings(env, texts)]) warn(warning)
   if (problems.length === 0) return { env, configured }
   const list = problems.map((problem) => `  ${problem.replaceAll('\n', '\n  ')}`).join('\n')
-  throw new StartError(`Faulty settings:\n${list}\nSee docs/config.md.`, 2)
+  throw new StartError(`Faulty settings:\n${list}\nSee docs/reference/config.md.`, 2)
 }
 
 /** Empty where there is no such file. */

@@ -1,38 +1,111 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Contract } from '@mcp-host/contracts'
-import { CONTRACT_VERSION, CONTRACTS } from '@mcp-host/contracts'
+import * as contracts from '@mcp-host/contracts'
 import { z } from 'zod'
+import { readDeclarations } from './read-declarations.ts'
+
+const SOURCES = join(import.meta.dirname, '../../packages/contracts/src')
 
 const HEAD = `# Messages on the bus
 
-Made from the code by \`npm run generate\`; do not edit. Version ${CONTRACT_VERSION}. Parts in braces change.
+Made from the code by \`npm run generate\`; do not edit. Version ${contracts.CONTRACT_VERSION}. Parts of a subject in braces are parameters.
+[bus.schema.json](bus.schema.json) has the JSON Schema of every request, answer and payload.
 Every message also carries headers: \`Request-Id\`, \`Parent-Request-Id\`, \`traceparent\`, \`Principal\` and, where
-somebody waits, \`Deadline\` (epoch milliseconds); live text goes without. How they play together is in
-[ARCHITECTURE.md](../ARCHITECTURE.md).
+the sender waits, \`Deadline\` (epoch milliseconds); live text carries none. [ARCHITECTURE.md](../../ARCHITECTURE.md)
+describes the order of the messages.
+
+| Delivery | |
+| --- | --- |
+| log | appended to the log of the session and kept |
+| live | sent once to the processes that listen at that moment; may be lost |
+| call, any | one reply, from any one replica |
+| call, owner | one reply, from the one process that does this work; without such a process the call fails at once |
+| MCP, any or owner | the same, with a body of MCP JSON that the bus does not parse, and possibly several replies |
+
+| Message | Subject | From | To | Delivery | Payload or request | Reply | Purpose |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 `
 
-/** Every contract with its subject and schemas, as a document. */
+/** The first sentence about each exported constant of the contracts. */
+function readPurposes(): ReadonlyMap<string, string> {
+  const files = globSync('**/*.ts', { cwd: SOURCES, exclude: ['**/*.test.ts'] })
+  const declarations = files.flatMap((file) =>
+    readDeclarations(readFileSync(join(SOURCES, file), 'utf8')),
+  )
+  return new Map(
+    declarations
+      .filter(({ kind }) => kind === 'const')
+      .map(({ name, summary }) => [name, summary.replaceAll('|', '\\|')]),
+  )
+}
+
+const schemaNames = new Map(
+  Object.entries(contracts).flatMap(([name, value]) =>
+    value instanceof z.ZodType ? [[value as z.ZodType, name]] : [],
+  ),
+)
+
+/** A table of every message. */
 export function busReference(): string {
-  const sections = Object.entries(CONTRACTS).map(([name, contract]) => section(name, contract))
-  return `${HEAD}\n${sections.join('\n')}`
+  const purposes = readPurposes()
+  const rows = Object.entries(contracts.CONTRACTS).map(([name, contract]) => {
+    const [payload, reply] = schemasOf(contract)
+    const cells = [
+      `\`${name}\``,
+      `\`${contract.subject}\``,
+      contract.from.join(', '),
+      contract.to.join(', '),
+      deliveryOf(contract),
+      describe(payload),
+      reply === undefined ? '' : describe(reply),
+      purposes.get(name),
+    ]
+    return `| ${cells.join(' | ')} |\n`
+  })
+  return HEAD + rows.join('')
 }
 
-function section(name: string, contract: Contract): string {
-  const title = `## ${name}\n\n\`${contract.subject}\``
-  if (contract.kind === 'event') {
-    const kept =
-      contract.durability === 'log'
-        ? "event, kept in the session's log"
-        : 'event, for whoever listens at that moment'
-    return `${title} – ${kept}\n\n${schema(contract.payload)}`
+/** The JSON Schemas of every message, for programs in other languages. */
+export function busSchemas(): string {
+  const messages = Object.entries(contracts.CONTRACTS).map(([name, contract]) => {
+    const { subject } = contract
+    const schemas =
+      contract.kind === 'event'
+        ? { payload: json(contract.payload) }
+        : { request: json(contract.request), reply: json(contract.reply) }
+    return `${JSON.stringify(name)}:${JSON.stringify({ subject, kind: contract.kind, ...schemas })}`
+  })
+  // A message to a line, so that a change shows which message it is of.
+  return `{"version":${contracts.CONTRACT_VERSION},"messages":{\n${messages.join(',\n')}\n}}\n`
+}
+
+function schemasOf(contract: Contract): [z.ZodType, z.ZodType?] {
+  return contract.kind === 'event' ? [contract.payload] : [contract.request, contract.reply]
+}
+
+function deliveryOf(contract: Contract): string {
+  if (contract.kind === 'event') return contract.durability
+  const answerer = contract.answeredBy === 'group' ? 'any' : 'owner'
+  return `${contract.kind === 'call' ? 'call' : 'MCP'}, ${answerer}`
+}
+
+/** The name of an exported schema, else its fields. */
+function describe(schema: z.ZodType): string {
+  const name = schemaNames.get(schema)
+  return name === undefined ? `{${fieldsOf(schema).join(', ')}}` : `\`${name}\``
+}
+
+function fieldsOf(schema: z.ZodType): readonly string[] {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape)
+  if (schema instanceof z.ZodUnion) {
+    const options = schema.options as readonly z.ZodType[]
+    return [...new Set(options.flatMap(fieldsOf))]
   }
-  const by =
-    contract.answeredBy === 'group'
-      ? 'call, answered by any one replica'
-      : 'call, answered by the process that does this work'
-  return `${title} – ${by}\n\nRequest:\n\n${schema(contract.request)}\nReply:\n\n${schema(contract.reply)}`
+  throw new Error('A message is an object, or one of several objects')
 }
 
-function schema(type: z.ZodType): string {
+function json(type: z.ZodType): unknown {
   const { $schema: _, ...rest } = z.toJSONSchema(type, { unrepresentable: 'any', io: 'input' })
-  return `\`\`\`json\n${JSON.stringify(rest, undefined, 2)}\n\`\`\`\n`
+  return rest
 }

@@ -1,7 +1,16 @@
 import type { z } from 'zod'
 
+/** A process that sends or receives messages; `tools` are the commands for operators. */
+type Participant = 'gateway' | 'orchestrator' | 'llm-worker' | 'mcp-supervisor' | 'tools'
+
+/** Which processes use a message. Documentation: the bus does not read it, a test compares it with the sources. */
+interface Participants {
+  readonly from: readonly Participant[]
+  readonly to: readonly Participant[]
+}
+
 /** Something that happened; nobody answers. Facts of a session's log are events too. */
-export interface EventContract<S extends string, Payload> {
+export interface EventContract<S extends string, Payload> extends Participants {
   readonly kind: 'event'
   readonly subject: S
   /** `log`: appended to the session's log and kept. `live`: whoever listens now gets it, once. */
@@ -10,7 +19,7 @@ export interface EventContract<S extends string, Payload> {
 }
 
 /** A question with one answer. */
-export interface CallContract<S extends string, Request, Reply> {
+export interface CallContract<S extends string, Request, Reply> extends Participants {
   readonly kind: 'call'
   readonly subject: S
   /** `group`: any one replica answers. `one`: only the process that does this piece of work listens. */
@@ -23,7 +32,7 @@ export interface CallContract<S extends string, Request, Reply> {
  * A question that goes on with a body that nobody on the way looks into: JSON as somebody else wrote it. So
  * do its answers, of which there may be several.
  */
-export interface PassageContract<S extends string, Request, Reply> {
+export interface PassageContract<S extends string, Request, Reply> extends Participants {
   readonly kind: 'passage'
   readonly subject: S
   readonly answeredBy: 'group' | 'one'
@@ -38,18 +47,14 @@ export type Contract =
 
 export function defineEvent<S extends string, Payload>(
   subject: S,
-  { durability, payload }: { durability: 'log' | 'live'; payload: z.ZodType<Payload> },
+  shape: Omit<EventContract<S, Payload>, 'kind' | 'subject'>,
 ): EventContract<S, Payload> {
-  return { kind: 'event', subject, durability, payload }
+  return { kind: 'event', subject, ...shape }
 }
 
 export function defineCall<S extends string, Request, Reply>(
   subject: S,
-  shape: {
-    answeredBy: 'group' | 'one'
-    request: z.ZodType<Request>
-    reply: z.ZodType<Reply>
-  },
+  shape: Omit<CallContract<S, Request, Reply>, 'kind' | 'subject'>,
 ): CallContract<S, Request, Reply> {
   return { kind: 'call', subject, ...shape }
 }

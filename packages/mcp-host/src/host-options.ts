@@ -48,7 +48,7 @@ export interface MCPHostOptions {
   readonly circuitBreaker?: CircuitBreakerConfig
   /** Of prompts and resources; default 5 minutes and 1,000 entries, `false` for none. */
   readonly cache?: CacheOptions | false
-  /** What one server may send; what is more is refused or left out. Default: `docs/limits.md`. */
+  /** What one server may send; what is more is refused or left out. Default: `docs/reference/limits.md`. */
   readonly messageLimits?: Partial<MessageLimits>
   /** How the host introduces itself to servers. */
   readonly clientInfo?: Implementation

@@ -2,10 +2,12 @@ import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
 
 /**
- * What a server tells or asks a client outside of any request, to whichever gateway has a stream of it open;
- * an answer goes to `passControl` of the server under `ask`.
+ * Sends a notification or request of a server that belongs to no client request to the gateway with the stream of the
+ * client. Its answer goes to `passControl` of the server under `ask`.
  */
 export const clientMessage = defineEvent('mcpc.{client}.down', {
+  from: ['mcp-supervisor'],
+  to: ['gateway'],
   durability: 'live',
   payload: z.object({
     server: z.string(),
@@ -16,8 +18,10 @@ export const clientMessage = defineEvent('mcpc.{client}.down', {
   }),
 })
 
-/** A client does not want a request any more; whichever gateway has it ends it. */
+/** Cancels a request of a client, at the gateway that has it. */
 export const clientCancel = defineEvent('mcpc.cancel', {
+  from: ['gateway'],
+  to: ['gateway'],
   durability: 'live',
   payload: z.object({ client: z.string(), requestId: z.union([z.string(), z.number()]) }),
 })

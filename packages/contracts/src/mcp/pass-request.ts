@@ -66,28 +66,37 @@ export const PassReply = z.discriminatedUnion('type', [
 export type PassReply = z.infer<typeof PassReply>
 
 /**
- * Ask an MCP server for something on behalf of another MCP client, whichever supervisor runs it. Errors:
- * `unavailable` when none does, so that nothing was started.
+ * Forwards a request of an MCP client to any supervisor that runs the server. Errors: `unavailable` when none does,
+ * so that nothing was started.
  */
 export const passRequest = definePassage('mcp.{server}.req', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
   answeredBy: 'group',
   request: PassHead,
   reply: PassReply,
 })
 
-/** The same of the process that one client has of its own: nobody answers while it has none. */
+/**
+ * Forwards a request of an MCP client to the process that serves this client alone. Errors: `unavailable` while it has
+ * none.
+ */
 export const passClientRequest = definePassage('mcp.{server}.{client}.req', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
   answeredBy: 'one',
   request: PassHead,
   reply: PassReply,
 })
 
 /**
- * To whoever runs a request that was passed on; others know nothing of it. `cancel`: it is not wanted any
- * more. `ping`: a sign of life, the reply `running`, is. `answer`: what a client said when it was asked. Of a
- * client by its id: `roots-changed` as it told us; `leave` when its session is over.
+ * Controls a forwarded request or the process of a client; supervisors that do not run it ignore the message.
+ * `cancel` ends the request. `ping` asks for the reply `running`. `answer` is the answer of the client to a question of
+ * the server. By client id: `roots-changed`, and `leave` at the end of its session.
  */
 export const passControl = defineEvent('mcp.{server}.ctl', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
   durability: 'live',
   payload: z.discriminatedUnion('action', [
     z.object({ action: z.enum(['cancel', 'ping']), id: z.string() }),

@@ -3,11 +3,13 @@ import { defineCall } from '../contract.ts'
 import { ServerEntry } from '../mcp-server/catalog-entry.ts'
 
 /**
- * Ask the process that one client has of its own what it lists now, where that is not what it listed first. What is
- * too large for a message is `stored` for this answer alone: the reader removes it.
- * Errors: `unavailable` when there is no such process, or not any more.
+ * Reads the lists of the process that serves one client alone, once they differ from those at its start. Lists that are
+ * too large for a message are `stored` for this answer alone: the reader removes them. Errors: `unavailable` without
+ * such a process.
  */
 export const readClientLists = defineCall('mcp.{server}.{client}.lists', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
   answeredBy: 'one',
   request: z.object({}),
   reply: ServerEntry,

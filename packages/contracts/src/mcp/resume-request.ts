@@ -14,11 +14,13 @@ export const ResumeHead = z.object({
 export type ResumeHead = z.infer<typeof ResumeHead>
 
 /**
- * Ask the supervisor that keeps a request for the rest of what is told of it. First comes `running`. Whoever
- * listened before gets `moved`. Errors: `not-found` when it is not, or not any more, kept for that client;
- * `unavailable` when the supervisor is gone.
+ * Asks the supervisor that keeps a request for the rest of its replies. The first is `running`. The listener before
+ * gets `moved`. Errors: `not-found` when it is not kept for that client, or not any more; `unavailable` when the
+ * supervisor is gone.
  */
 export const resumeRequest = definePassage('sup.{supervisor}.resume', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
   answeredBy: 'one',
   request: ResumeHead,
   reply: PassReply,

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
 import { McpLogLevel } from './mcp-client.ts'
 
-/** A log message of a server that all clients share, which belongs to none of their requests. */
+/** Sends a log message of a shared server that belongs to no request. */
 export const serverLog = defineEvent('mcp.log', {
+  from: ['mcp-supervisor'],
+  to: ['gateway'],
   durability: 'live',
   payload: z.object({
     server: z.string(),

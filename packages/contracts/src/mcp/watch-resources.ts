@@ -10,19 +10,28 @@ const watch = {
 }
 
 /**
- * Tell of changes of a server's resources, for `WATCH_MS` from now on. Errors: `unavailable` when
- * nobody has the server.
+ * Subscribes to changes of resources of a server for `WATCH_MS`. Errors: `unavailable` when no supervisor runs the
+ * server.
  */
-export const watchResources = defineCall('mcp.{server}.watch', { answeredBy: 'group', ...watch })
+export const watchResources = defineCall('mcp.{server}.watch', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
+  answeredBy: 'group',
+  ...watch,
+})
 
-/** The same of the process that one client has of its own. */
+/** Subscribes to changes of resources of the process that serves one client alone. */
 export const watchClientResources = defineCall('mcp.{server}.{client}.watch', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
   answeredBy: 'one',
   ...watch,
 })
 
-/** A resource that somebody watches is not what it was. */
+/** Tells that a watched resource has changed. */
 export const resourceUpdated = defineEvent('mcp.{server}.updated', {
+  from: ['mcp-supervisor'],
+  to: ['gateway'],
   durability: 'live',
   payload: z.object({
     uri: z.string(),

@@ -28,10 +28,12 @@ export const GenerateRequest = z.object({
 export type GenerateRequest = z.infer<typeof GenerateRequest>
 
 /**
- * Ask any worker for one reply of a model. The answer says only that a worker took it: text comes as
- * `textDelta`, the whole as `generationResult` in the session's log.
+ * Asks any worker for one reply of a model. The answer says only that a worker accepted it: text arrives as
+ * `textDelta`, the whole as `generationResult` in the log of the session.
  */
 export const generate = defineCall('llm.gen', {
+  from: ['orchestrator'],
+  to: ['llm-worker'],
   answeredBy: 'group',
   request: GenerateRequest,
   reply: z.object({ worker: z.string() }),

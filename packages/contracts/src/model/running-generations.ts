@@ -3,10 +3,12 @@ import { defineEvent } from '../contract.ts'
 import { GenerationId } from '../ids.ts'
 
 /**
- * A worker is at work on these generations, told four times a second. Who hears it need not ask after
- * each; silence says nothing, and whoever hears none asks with `generationControl`.
+ * Heartbeat of a worker: names the generations that it runs, four times a second. An orchestrator that receives it
+ * need not ping them with `generationControl`; silence proves nothing.
  */
 export const runningGenerations = defineEvent('gen.running', {
+  from: ['llm-worker'],
+  to: ['orchestrator'],
   durability: 'live',
   payload: z.object({ worker: z.string(), generations: z.array(GenerationId) }),
 })

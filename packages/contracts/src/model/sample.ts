@@ -36,8 +36,10 @@ export const SampleReply = z.object({
 })
 export type SampleReply = z.infer<typeof SampleReply>
 
-/** Ask any worker for a reply as a whole, on behalf of an MCP server that wants one. */
+/** Asks any worker for one whole reply, for a sampling request of an MCP server or for a summary. */
 export const sample = defineCall('llm.sample', {
+  from: ['orchestrator', 'mcp-supervisor'],
+  to: ['llm-worker'],
   answeredBy: 'group',
   request: SampleRequest,
   reply: SampleReply,

@@ -11,8 +11,12 @@ export const TextDelta = z.object({
 })
 export type TextDelta = z.infer<typeof TextDelta>
 
-/** A piece of text as the model writes it. May be lost: the offset shows it, the snapshot repairs it. */
+/**
+ * Sends a piece of text as the model writes it. A lost piece shows in the offset and is repaired from the snapshot.
+ */
 export const textDelta = defineEvent('live.d.{shard}.{session}.text', {
+  from: ['llm-worker'],
+  to: ['gateway'],
   durability: 'live',
   payload: TextDelta,
 })

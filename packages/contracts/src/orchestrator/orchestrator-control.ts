@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { SessionId } from '../ids.ts'
 
-/** Ask an orchestrator whether it runs this session's turn. Nobody answers when it is gone. */
+/** Asks an orchestrator whether it runs the turn of a session. A stopped orchestrator does not answer. */
 export const orchestratorControl = defineCall('orch.{orchestrator}.ctl', {
+  from: ['orchestrator'],
+  to: ['orchestrator'],
   answeredBy: 'one',
   request: z.object({ session: SessionId }),
   reply: z.object({ running: z.boolean() }),

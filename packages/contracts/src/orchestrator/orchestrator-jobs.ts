@@ -2,10 +2,12 @@ import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
 
 /**
- * An orchestrator is alive and at work on these messages, told again and again. When it falls silent and
- * does not answer either, a peer hands them back to the broker.
+ * Heartbeat of an orchestrator: names the messages that it works on. When it falls silent and does not answer
+ * `orchestratorControl`, a peer hands them back to the broker.
  */
 export const orchestratorJobs = defineEvent('orch.jobs', {
+  from: ['orchestrator'],
+  to: ['orchestrator'],
   durability: 'live',
   payload: z.object({
     orchestrator: z.string(),

@@ -46,8 +46,12 @@ export const ControlFact = z.discriminatedUnion('type', [
 ])
 export type ControlFact = z.infer<typeof ControlFact>
 
-/** What users say to what is running, other than messages: it begins no turn. */
+/**
+ * Stores an instruction about what runs: a cancel, an answer to a question, chosen settings, deletion. It begins no turn.
+ */
 export const controlFact = defineEvent('s.{shard}.{session}.in.ctl', {
+  from: ['gateway', 'orchestrator'],
+  to: ['orchestrator', 'gateway', 'mcp-supervisor'],
   durability: 'log',
   payload: ControlFact,
 })

@@ -19,8 +19,10 @@ export const GenerationResult = z.object({
 })
 export type GenerationResult = z.infer<typeof GenerationResult>
 
-/** What one generation wrote. The first result of a generation counts. */
+/** Stores the result of one generation. The first result of a generation counts. */
 export const generationResult = defineEvent('s.{shard}.{session}.g', {
+  from: ['llm-worker'],
+  to: ['orchestrator', 'gateway'],
   durability: 'log',
   payload: GenerationResult,
 })

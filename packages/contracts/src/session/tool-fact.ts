@@ -78,8 +78,10 @@ export const ToolFact = z.discriminatedUnion('type', [
 ])
 export type ToolFact = z.infer<typeof ToolFact>
 
-/** Start and result of a tool call, and what it asked meanwhile. The first result of a call counts. */
+/** Stores the start or result of a tool call, or a question that the call asks. The first result of a call counts. */
 export const toolFact = defineEvent('s.{shard}.{session}.t', {
+  from: ['mcp-supervisor'],
+  to: ['orchestrator', 'gateway'],
   durability: 'log',
   payload: ToolFact,
 })

@@ -137,8 +137,12 @@ export const TurnEvent = z.discriminatedUnion('type', [
 ])
 export type TurnEvent = z.infer<typeof TurnEvent>
 
-/** A step of a turn. Every one is chained to the one before by compare-and-set: this is the fence. */
+/**
+ * Stores one step of a turn. Each step is chained to the one before by compare-and-set, which fences out a second orchestrator.
+ */
 export const turnEvent = defineEvent('s.{shard}.{session}.ev', {
+  from: ['orchestrator'],
+  to: ['gateway', 'orchestrator', 'mcp-supervisor'],
   durability: 'log',
   payload: TurnEvent,
 })

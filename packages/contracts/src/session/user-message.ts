@@ -18,8 +18,10 @@ export const UserMessage = z.object({
 })
 export type UserMessage = z.infer<typeof UserMessage>
 
-/** A user wrote something. Once this is in the log the message is accepted. */
+/** Stores a message of the user; a stored message is accepted. */
 export const userMessage = defineEvent('s.{shard}.{session}.in.msg', {
+  from: ['gateway'],
+  to: ['orchestrator'],
   durability: 'log',
   payload: UserMessage,
 })

@@ -7,6 +7,8 @@ import { SessionId } from '../ids.ts'
  * erased without this call, too. Errors: `not-found`.
  */
 export const deleteSession = defineCall('session.delete', {
+  from: ['gateway'],
+  to: ['orchestrator'],
   answeredBy: 'group',
   request: z.object({ session: SessionId }),
   reply: z.object({}),

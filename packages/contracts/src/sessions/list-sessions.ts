@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { SessionRecord } from '../session/session-record.ts'
 
-/** The sessions of whoever asks (the envelope's principal), the newest first. */
+/** Lists the sessions of the caller (the envelope's principal), the newest first. */
 export const listSessions = defineCall('session.list', {
+  from: ['gateway'],
+  to: ['orchestrator'],
   answeredBy: 'group',
   request: z.object({
     limit: z.number().int().min(1).max(100),

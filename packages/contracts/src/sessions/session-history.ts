@@ -3,8 +3,10 @@ import { defineCall } from '../contract.ts'
 import { SessionId } from '../ids.ts'
 import { HistoryMessage } from './history-message.ts'
 
-/** What was said on a session's newest branch, in whole turns. Errors: `not-found`. */
+/** Reads the newest branch of a session, in whole turns. Errors: `not-found`. */
 export const sessionHistory = defineCall('session.history', {
+  from: ['gateway'],
+  to: ['orchestrator'],
   answeredBy: 'group',
   request: z.object({
     session: SessionId,

@@ -9,6 +9,8 @@ import { SettingsChange } from '../session/session-settings.ts'
  * when nothing of the title can be read or there is no such provider.
  */
 export const updateSession = defineCall('session.update', {
+  from: ['gateway'],
+  to: ['orchestrator'],
   answeredBy: 'group',
   request: z.object({
     session: SessionId,

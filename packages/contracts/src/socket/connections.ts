@@ -14,13 +14,18 @@ export const ConnectionInfo = z.object({
 })
 export type ConnectionInfo = z.infer<typeof ConnectionInfo>
 
-/** Asks all gateways which sockets a session has; those that have some answer with `connectionsFound`. */
+/** Asks all gateways for the open sockets of a session. Gateways that have some answer with `connectionsFound`. */
 export const findConnections = defineEvent('gw.connections.find', {
+  from: ['gateway'],
+  to: ['gateway'],
   durability: 'live',
   payload: z.object({ id: z.string(), session: SessionId }),
 })
 
+/** Answers `findConnections` with the open sockets of a session at one gateway. */
 export const connectionsFound = defineEvent('gw.connections.found', {
+  from: ['gateway'],
+  to: ['gateway'],
   durability: 'live',
   /** `id` is that of the question. */
   payload: z.object({ id: z.string(), connections: z.array(ConnectionInfo) }),

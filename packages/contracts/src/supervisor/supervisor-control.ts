@@ -14,11 +14,13 @@ export const ReloadResult = z.object({
 export type ReloadResult = z.infer<typeof ReloadResult>
 
 /**
- * Ask a supervisor whether it lives, to read its configuration again, or to start a server again. Nobody
- * answers when it is gone. A faulty configuration is `invalid` and changes nothing; a server that this
- * supervisor does not run is `not-found`.
+ * Pings a supervisor, makes it read its configuration again, or restarts one of its servers. A stopped supervisor
+ * does not answer. A faulty configuration is `invalid` and changes nothing; a server that this supervisor does not
+ * run is `not-found`.
  */
 export const supervisorControl = defineCall('sup.{supervisor}.ctl', {
+  from: ['gateway', 'orchestrator', 'mcp-supervisor', 'tools'],
+  to: ['mcp-supervisor'],
   answeredBy: 'one',
   request: z.discriminatedUnion('action', [
     z.object({ action: z.literal('ping') }),

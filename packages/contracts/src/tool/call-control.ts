@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 
-/** Ask after a running tool call, or end it. Nobody answers when no supervisor runs it. */
+/** Pings or cancels a running tool call. Without a supervisor that runs it there is no answer. */
 export const callControl = defineCall('call.{call}.ctl', {
+  from: ['orchestrator'],
+  to: ['mcp-supervisor'],
   answeredBy: 'one',
   request: z.object({ action: z.enum(['ping', 'cancel']) }),
   reply: z.object({ supervisor: z.string() }),

@@ -17,10 +17,12 @@ export const RunToolRequest = z.object({
 export type RunToolRequest = z.infer<typeof RunToolRequest>
 
 /**
- * Run a tool for a turn. The answer says only that a supervisor took it: start and result are facts in
- * the session's log.
+ * Runs a tool for a turn. The answer says only that a supervisor accepted it: start and result are facts in
+ * the log of the session.
  */
 export const runTool = defineCall('tool.{server}.run', {
+  from: ['orchestrator'],
+  to: ['mcp-supervisor'],
   answeredBy: 'group',
   request: RunToolRequest,
   reply: z.object({ supervisor: z.string() }),

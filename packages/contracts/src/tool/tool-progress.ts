@@ -14,8 +14,10 @@ export const ToolProgress = z.object({
 })
 export type ToolProgress = z.infer<typeof ToolProgress>
 
-/** The latest progress of a running tool call. At most a few a second for each call; may be lost. */
+/** Sends the latest progress of a running tool call, at most a few times a second. May be lost. */
 export const toolProgress = defineEvent('live.d.{shard}.{session}.progress', {
+  from: ['mcp-supervisor'],
+  to: ['gateway'],
   durability: 'live',
   payload: ToolProgress,
 })

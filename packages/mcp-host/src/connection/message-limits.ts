@@ -2,7 +2,7 @@ import { MAX_JSON_DEPTH } from '../json-limits.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-/** What one server may send over one connection. `docs/limits.md` says what happens to the rest. */
+/** What one server may send over one connection. `docs/reference/limits.md` says what happens to the rest. */
 export interface MessageLimits {
   /** Of one message as JSON. */
   readonly messageBytes: number

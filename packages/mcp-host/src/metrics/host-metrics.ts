@@ -1,7 +1,7 @@
 import type { CircuitState } from '../policies/circuit-breaker.ts'
 import { CallMeter, type CallMetrics } from './call-meter.ts'
 
-/** What one server sent that was too much; see `docs/limits.md`. */
+/** What one server sent that was too much; see `docs/reference/limits.md`. */
 export interface LeftOut {
   /** Notifications. */
   notices: number
