@@ -1,6 +1,6 @@
 // What the documents name must be there.
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { CONTRACTS } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -54,4 +54,75 @@ test('every contract names the services that import it as its senders and receiv
     return [...undeclared, ...unused].map((service) => `${name}: ${service}`)
   })
   expect(wrong).toEqual([])
+})
+
+/** The files and folders that a text names in code spans by their whole path. */
+function pathsIn(text: string): string[] {
+  const spans = text.matchAll(/`((?:chaos|docs|fuzz|packages|services|test|tools)\/[^`\s]*)`/g)
+  return Array.from(spans, ([, path = '']) => path)
+}
+
+function missing(paths: readonly string[]): string[] {
+  return paths.filter(
+    (path) => globSync(path.replaceAll(/<\w+>/g, '*'), { cwd: root }).length === 0,
+  )
+}
+
+test('every row of the common changes names files that exist', () => {
+  const rows = read('CONTRIBUTING.md')
+    .split('\n')
+    .filter((line) => /^\| (a|an) /.test(line))
+    .map((line) => ({ change: line.split('|')[1]?.trim() ?? '', paths: pathsIn(line) }))
+  const wrong = rows.flatMap(({ change, paths }) =>
+    paths.length === 0
+      ? [`${change}: no file`]
+      : missing(paths).map((path) => `${change}: ${path} does not exist`),
+  )
+  expect(wrong).toEqual([])
+  expect(rows.map(({ change }) => change)).toEqual(
+    expect.arrayContaining([
+      'a bus message',
+      'a model provider',
+      'a socket frame to the client',
+      'a placement policy',
+      'a REST route',
+      'a setting',
+      'a metric',
+      'an MCP method',
+      'a unit test',
+    ]),
+  )
+})
+
+test.each([
+  ['docs/internals/mcp-tool-call.md', 28],
+  ['docs/internals/chat-message.md', 36],
+])('%s names at most %i files in order, which exist, and none of them twice', (document, limit) => {
+  const text = read(document)
+  const steps = Array.from(text.matchAll(/^(\d+)\. `([^`]+)`/gm), ([, number, path = '']) => {
+    return { number: Number(number), path }
+  })
+  const paths = steps.map(({ path }) => path)
+  expect(missing(pathsIn(text))).toEqual([])
+  expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => index + 1))
+  expect(paths).toEqual([...new Set(paths)])
+  expect(paths.length).toBeGreaterThan(10)
+  expect(paths.length).toBeLessThanOrEqual(limit)
+})
+
+test('the index of decisions lists every page in order, and each has the same parts', () => {
+  const pages = globSync('docs/decisions/[0-9]*.md', { cwd: root }).toSorted()
+  const index = pages.map((page) => {
+    const [title = ''] = read(page).split('\n')
+    return `- ${basename(page).slice(0, 4)} [${title.slice(2)}](${basename(page)})`
+  })
+  expect(
+    read('docs/decisions/README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('- ')),
+  ).toEqual(index)
+  for (const page of pages) {
+    const parts = Array.from(read(page).matchAll(/^## (.*)$/gm), ([, part]) => part)
+    expect({ page, parts }).toEqual({ page, parts: ['Context', 'Decision', 'Consequences'] })
+  }
 })
