@@ -126,3 +126,26 @@ test('the index of decisions lists every page in order, and each has the same pa
     expect({ page, parts }).toEqual({ page, parts: ['Context', 'Decision', 'Consequences'] })
   }
 })
+
+const places = globSync('{packages,services}/*/package.json', { cwd: root })
+  .map(dirname)
+  // Its README is for users of the library.
+  .filter((place) => place !== 'packages/mcp-host')
+  .concat('bench', 'chaos', 'compat', 'conformance', 'fuzz', 'tools')
+
+test.each(places)(
+  '%s has a README that names its entry file, its folders and its tests',
+  (place) => {
+    const text = read(`${place}/README.md`)
+    // The library's is written for its users; its folders are in a picture of their own.
+    if (place === 'packages/mcp-host') return
+    const named = Array.from(text.matchAll(/^- `([\w-]+)\/`/gm), ([, folder]) => folder)
+    const isInSource = existsSync(join(root, place, 'src'))
+    const folders = globSync(isInSource ? `${place}/src/*/` : `${place}/*/`, { cwd: root })
+      .map((folder) => basename(folder))
+      .filter((folder) => !['node_modules', '__fixtures__'].includes(folder))
+    expect(named.toSorted()).toEqual(folders.toSorted())
+    expect(text).toContain('**Entry file**')
+    expect(text).toContain('**Tests**')
+  },
+)
