@@ -31,7 +31,7 @@ export const starterSettings = {
     env: 'MCP_HOST_CACHE',
     schema: values.text.optional(),
     describe:
-      "Folder for what is fetched: Node, pnpm, nats-server; and for code that Node has compiled, unless NODE_COMPILE_CACHE names one. Default: the user's cache folder.",
+      "Folder for downloads (Node, pnpm, nats-server) and for code that Node has compiled, unless NODE_COMPILE_CACHE names one. Default: the user's cache folder.",
   }),
 }
 
