@@ -220,6 +220,13 @@ test.each([
   expect(content).toMatchObject([{ arguments: expected }])
 })
 
+test('arguments that are nested too deep stay text, and leave other calls as they are', async () => {
+  const deep = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
+  const result = await run(fakeModel([call('a', deep), call('b', '{"x":1}')]))
+  expect(() => JSON.stringify(result)).not.toThrow()
+  expect(result.content).toMatchObject([{ arguments: deep }, { arguments: { x: 1 } }])
+})
+
 test('what the provider wants back with a call or a text is kept', async () => {
   const providerMetadata = { google: { thoughtSignature: 's' } }
   const { content } = await run(

@@ -6,6 +6,7 @@ import type {
   TextDelta,
 } from '@mcp-host/contracts'
 import { BusError, toolCallId } from '@mcp-host/contracts'
+import { isTooDeep } from '@mcp-host/service'
 import type { Model, StreamPart } from '../model.ts'
 import type { UsageMeter } from '../providers/demo/usage.ts'
 import { usageMeter } from '../providers/demo/usage.ts'
@@ -132,11 +133,12 @@ export async function runGeneration(
   }
 }
 
-/** What the model meant as arguments; what is no JSON stays text, and is told to the model later. */
+/** The arguments of a call. Invalid or too deeply nested JSON stays text, which the orchestrator refuses. */
 function parseArguments(json: string): (ContentBlock & { type: 'tool-call' })['arguments'] {
   if (json.trim() === '') return {}
   try {
-    return JSON.parse(json) as (ContentBlock & { type: 'tool-call' })['arguments']
+    const value = JSON.parse(json) as (ContentBlock & { type: 'tool-call' })['arguments']
+    return isTooDeep(value) ? json : value
   } catch {
     return json
   }

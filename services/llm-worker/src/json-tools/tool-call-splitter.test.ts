@@ -53,6 +53,11 @@ test('text that can be no part of a call is given on at once', () => {
   expect(shown).toEqual([['so '], [], ['{"a": '], [], ['[1]} '], ['`x` ']])
 })
 
+test('a call whose arguments are nested too deep is read as a faulty one', () => {
+  const output = `{"tool":"write","arguments":{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`
+  expect(split([output])).toEqual([{ type: 'tool-call', name: 'write', arguments: output }])
+})
+
 test('arguments of a megabyte are read from small pieces', () => {
   const text = 'x'.repeat(1024 * 1024)
   const output = `{"tool":"write","arguments":{"text":"${text}"}}`

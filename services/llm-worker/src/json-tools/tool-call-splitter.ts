@@ -1,3 +1,4 @@
+import { isTooDeep } from '@mcp-host/service'
 import type { StreamPart } from '../model.ts'
 
 type Piece = Extract<StreamPart, { type: 'text-delta' | 'tool-call' }>
@@ -222,6 +223,8 @@ function readCall(json: string): Piece | undefined {
   }
   const { tool, arguments: args = {} } = value
   if (typeof tool !== 'string') return undefined
+  // `JSON.stringify` would overflow the stack.
+  if (isTooDeep(args)) return faultyCall(json)
   const text = typeof args === 'string' ? args : JSON.stringify(args)
   return { type: 'tool-call', name: tool, arguments: text }
 }

@@ -186,7 +186,8 @@ describe('a call is refused without reaching a server', () => {
     expect(next(turn(generation('a', [bad])))).toEqual({
       type: 'settle',
       call: bad,
-      message: 'the arguments of "test__echo" must be a JSON object; what you wrote is not.',
+      message:
+        'the arguments of "test__echo" must be a JSON object of at most 256 levels; what you wrote is not.',
     })
   })
 

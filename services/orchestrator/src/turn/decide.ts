@@ -9,6 +9,7 @@ import type {
   TurnOutcome,
 } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
+import { MAX_JSON_DEPTH } from 'mcp-host/json-limits'
 import type { Limits } from './turn.ts'
 
 /** What a turn has to do next. */
@@ -207,7 +208,7 @@ function refusal({ block }: ToolCall, position: number, limit: number): string |
   }
   const { arguments: given } = block
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    return `the arguments of "${block.name}" must be a JSON object; what you wrote is not.`
+    return `the arguments of "${block.name}" must be a JSON object of at most ${MAX_JSON_DEPTH} levels; what you wrote is not.`
   }
   return undefined
 }
