@@ -56,6 +56,22 @@ test('the secret of a header is masked without its scheme, too', () => {
   expect(mask('Bearer of news')).toBe('Bearer of news')
 })
 
+test.each([
+  ['base64', Buffer.from('p?>a/s s"\\w').toString('base64')],
+  ['base64url', Buffer.from('p?>a/s s"\\w').toString('base64url')],
+  ['base64 that goes on', Buffer.from('p?>a/s s"\\w:more').toString('base64')],
+  ['percent-encoded', 'p%3F%3Ea%2Fs%20s%22%5Cw'],
+  ['percent-encoded in small letters', 'p%3f%3ea%2fs%20s%22%5cw'],
+  ['escaped for JSON', 'p?>a/s s\\"\\\\w'],
+])('a secret is masked as %s', (_, encoded) => {
+  const masked = maskSecrets({ KEY: 'p?>a/s s"\\w' })(`sent <${encoded}>`)
+  expect(masked).toMatch(/^sent <\[KEY\]\S{0,10}>$/)
+})
+
+test('a secret that is no whole text of Unicode is masked', () => {
+  expect(maskSecrets({ KEY: 'abcd\uD800' })('abcd\uD800')).toBe('[KEY]')
+})
+
 test('all texts of a JSON value are masked, its names too', () => {
   const mask = maskSecrets({ KEY: 'abcd' })
   const value = { abcd: ['abcd', 1, null, true, { deep: 'x abcd' }] }

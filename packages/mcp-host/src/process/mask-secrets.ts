@@ -19,8 +19,8 @@ const HIDDEN = '[hidden]'
 export type Mask = (text: string) => string
 
 /**
- * Masks the values of a server's variables or headers wherever a text repeats them, and user names and
- * passwords in URLs, such as those of a proxy.
+ * Masks the values of a server's variables or headers wherever a text repeats them, plain or encoded, and
+ * user names and passwords in URLs, such as those of a proxy.
  */
 export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
   const secrets = Object.entries(values)
@@ -31,6 +31,7 @@ export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
       return [value, ...value.split(/\r?\n/), value.replace(SCHEME, '')]
         .map((part) => part.trim())
         .filter((part) => part.length >= length && (isNamed || !isOrdinary(part)))
+        .flatMap(encodings)
         .map((part) => ({ name, part }))
     })
     // One may be the beginning of another.
@@ -40,6 +41,24 @@ export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
     for (const { name, part } of secrets) masked = masked.replaceAll(part, `[${name}]`)
     return masked.replaceAll(/(?<=:\/\/)[^\s/@]+@/g, `${HIDDEN}@`)
   }
+}
+
+/** A secret and its encoded forms: base64, base64url, percent-encoded and escaped for JSON. */
+function encodings(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  // The characters that depend on this secret alone, whether padding or more bytes follow it.
+  const end = Math.floor((bytes.length * 8) / 6)
+  // A lone surrogate cannot be percent-encoded.
+  const percent = encodeURIComponent(secret.toWellFormed())
+  const forms = [
+    secret,
+    bytes.toString('base64').slice(0, end),
+    bytes.toString('base64url').slice(0, end),
+    percent,
+    percent.replaceAll(/%../g, (code) => code.toLowerCase()),
+    JSON.stringify(secret).slice(1, -1),
+  ]
+  return Array.from(new Set(forms))
 }
 
 function isOrdinary(value: string): boolean {
