@@ -62,6 +62,20 @@ test('servers that an outage of the broker made disappear are waited for', async
   expect(await steady.offered()).toEqual([])
 })
 
+test('the search index of the tools is kept until a list of tools changes', async () => {
+  const catalog = view(supervisor, server('files', 'ready', { read: undefined }))
+  const tools = toolsOf(catalog)
+  const index = await tools.index()
+  catalog.entries.set('0', { ...supervisor, startedAt: 1 })
+  catalog.changed()
+  expect(await tools.index()).toBe(index)
+  catalog.entries.set('1', server('files', 'ready', { write: undefined }))
+  catalog.changed()
+  const changed = await tools.index()
+  expect(changed.search('read', 5)).toEqual([])
+  expect(changed.search('write', 5)).toMatchObject([{ name: 'files__write' }])
+})
+
 test('a server whose supervisor has just died is waited for, one that stays away is not', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   try {

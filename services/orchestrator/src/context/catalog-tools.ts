@@ -3,7 +3,7 @@ import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
 import { isConfigured, untoldServers, viewServers, withoutAlias } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
-import { offeredTools } from './tool-names.ts'
+import { OfferedTools } from './offered-tools.ts'
 
 /** How long a turn waits for servers that are just starting. */
 const STARTING_PATIENCE_MS = 5_000
@@ -48,13 +48,16 @@ export function catalogTools(
     untoldServers(entries.values()).length > 0 ||
     (!hasSupervisor() && Date.now() - supervisorSeenAt < SUPERVISOR_AWAY_MS) ||
     (mayReturn() && isLess(readyServers(), new Set(Array.from(known).filter(isKnown))))
+  const cache = new OfferedTools()
+  const settled = async (): Promise<OfferedTools> => {
+    const giveUpAt = Date.now() + STARTING_PATIENCE_MS
+    while (isComing() && Date.now() < giveUpAt) await delay(50)
+    known = readyServers()
+    return cache.update(servers())
+  }
   return {
-    async offered() {
-      const giveUpAt = Date.now() + STARTING_PATIENCE_MS
-      while (isComing() && Date.now() < giveUpAt) await delay(50)
-      known = readyServers()
-      return offeredTools(servers())
-    },
+    offered: async () => (await settled()).tools,
+    index: async () => (await settled()).index,
     missing: () =>
       servers()
         .filter(({ state }) => state === 'unavailable' || state === 'shutdown')

@@ -2,6 +2,7 @@ import type { OfferedTool, SessionState, ToolCall, ToolCallId } from '@mcp-host/
 import { expect, test } from 'vitest'
 import { toolTokens } from './estimate-tokens.ts'
 import { answerFindTools, toolsToOffer } from './found-tools.ts'
+import { indexTools } from './offered-tools.ts'
 
 const all = ['files__read', 'files__write', 'web__fetch', 'git__merge'].map(
   (safeName): OfferedTool => {
@@ -9,6 +10,8 @@ const all = ['files__read', 'files__write', 'web__fetch', 'git__merge'].map(
     return { safeName, server, tool, description: `Can ${tool}.`, inputSchema: {} }
   },
 )
+
+const searchable = indexTools(all)
 
 /** A conversation with these calls, each with its answer. */
 function after(...calls: [name: string, answer: string][]): Pick<SessionState, 'calls'> {
@@ -37,7 +40,7 @@ test('of many a model is offered what finds them, at first', () => {
 })
 
 test('what was found and what was called can be called, in the order of all', () => {
-  const found = answerFindTools(all, { query: 'merge' })
+  const found = answerFindTools(searchable, { query: 'merge' })
   expect(found).toBe('- git__merge: Can merge.')
   const state = after(
     ['find_tools', found],
@@ -98,8 +101,8 @@ test('no tool is offered where not even the search fits', () => {
 })
 
 test('so many are found as are wanted', () => {
-  expect(answerFindTools(all, { query: 'can' }).split('\n')).toHaveLength(4)
-  expect(answerFindTools(all, { query: 'can', limit: 2 }).split('\n')).toHaveLength(2)
+  expect(answerFindTools(searchable, { query: 'can' }).split('\n')).toHaveLength(4)
+  expect(answerFindTools(searchable, { query: 'can', limit: 2 }).split('\n')).toHaveLength(2)
 })
 
 test.each([
@@ -108,5 +111,5 @@ test.each([
   [{ query: 'x'.repeat(1_001) }, 'query: must have at most 1000 characters'],
   [{ query: 'zzzz' }, 'nothing fits "zzzz"'],
 ])('a model is told what is wrong with %j', (given, said) => {
-  expect(answerFindTools(all, given)).toContain(said)
+  expect(answerFindTools(searchable, given)).toContain(said)
 })

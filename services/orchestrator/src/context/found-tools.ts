@@ -1,6 +1,7 @@
 import type { OfferedTool, SessionState } from '@mcp-host/contracts'
-import { MAX_QUERY_LENGTH, ToolIndex } from '@mcp-host/tool-search'
+import { MAX_QUERY_LENGTH } from '@mcp-host/tool-search'
 import { toolTokens } from './estimate-tokens.ts'
+import type { OfferedToolIndex } from './offered-tools.ts'
 import { callText } from './result-text.ts'
 import { shortenTool } from './shorten-tool.ts'
 
@@ -95,7 +96,7 @@ function totalTokens(tools: readonly OfferedTool[]): number {
 }
 
 /** Answers such a call, in words for the model also when it cannot be answered. */
-export function answerFindTools(all: readonly OfferedTool[], given: unknown): string {
+export function answerFindTools(index: OfferedToolIndex, given: unknown): string {
   const { query, limit = LIMIT } = given as Readonly<Record<string, unknown>>
   if (typeof query !== 'string' || query.trim() === '') {
     return 'query: must say in a few words what is to be done'
@@ -104,7 +105,6 @@ export function answerFindTools(all: readonly OfferedTool[], given: unknown): st
     return `query: must have at most ${MAX_QUERY_LENGTH} characters`
   }
   const many = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(Number(limit)) || LIMIT))
-  const index = new ToolIndex(all.map((tool) => ({ ...tool, name: tool.safeName })))
   const found = index.search(query, many)
   if (found.length === 0) return `nothing fits "${query}"; try other words`
   return found.map(({ name, description = '' }) => `- ${name}: ${description}`).join('\n')

@@ -82,7 +82,7 @@ async function answerOwnTool(
 ): Promise<string> {
   const { tool, arguments: given } = call.block
   if (tool !== FIND_TOOL) return answerResultTool(deps, view.state, call)
-  return answerFindTools(await deps.tools.offered(), given)
+  return answerFindTools(await deps.tools.index(), given)
 }
 
 /** Does what the log says is next. Answers with the end of this claim, if that was it. */

@@ -9,6 +9,7 @@ import type {
   ToolCallBlock,
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import type { OfferedToolIndex } from '../context/offered-tools.ts'
 import type { ResultTexts } from '../context/result-tools.ts'
 import type { OrchestratorEvents } from '../events.ts'
 import type { HeardGenerations } from './heard-generations.ts'
@@ -20,6 +21,8 @@ import type { TurnWriter } from './turn-writer.ts'
 export interface Tools {
   /** Those that can be offered now; waits a little for servers that are just starting. */
   offered(): Promise<readonly OfferedTool[]>
+  /** The search index of the same tools. */
+  index(): Promise<OfferedToolIndex>
   /** Configured servers that cannot be used now. */
   missing(): string[]
   /** Whether a server that is away may come back. */
