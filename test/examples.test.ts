@@ -47,24 +47,28 @@ test('a copy of the weather example installs the libraries that it was tried wit
   }
 })
 
-test('the agent example answers with what its tool said', { timeout: 30_000 }, async () => {
-  const model = new LLMock({ port: 0 })
-  await model.start()
-  onTestFinished(() => model.stop())
-  const call = {
-    id: 'call-1',
-    name: 'weather__get_forecast',
-    arguments: '{"city":"Oslo","days":1}',
-  }
-  // The first that fits counts, and the question stays in the conversation.
-  model.onToolResult('call-1', { content: 'Take a coat.' })
-  model.onMessage('What is the weather in Oslo?', { toolCalls: [call] })
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    ['examples/agent/agent.ts'],
-    { cwd: root, env: { ...process.env, LLM_BASE_URL: `${model.url}/v1`, LLM_API_KEY: 'none' } },
-  )
-  expect(stderr).toContain('→ weather__get_forecast {"city":"Oslo","days":1}')
-  expect(stdout).toBe('Take a coat.\n')
-  expect(JSON.stringify(model.getLastRequest()?.body)).toContain('°C')
-})
+test(
+  'the agent example answers with what its tool said, without control characters',
+  { timeout: 30_000 },
+  async () => {
+    const model = new LLMock({ port: 0 })
+    await model.start()
+    onTestFinished(() => model.stop())
+    const call = {
+      id: 'call-1',
+      name: 'weather__get_forecast',
+      arguments: '{"city":"Oslo","days":1}',
+    }
+    // The first that fits counts, and the question stays in the conversation.
+    model.onToolResult('call-1', { content: 'Take \u001B[2Ja \u009B2J\u202Ecoat.\n' })
+    model.onMessage('What is the weather in Oslo?', { toolCalls: [call] })
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['examples/agent/agent.ts'],
+      { cwd: root, env: { ...process.env, LLM_BASE_URL: `${model.url}/v1`, LLM_API_KEY: 'none' } },
+    )
+    expect(stderr).toContain('→ weather__get_forecast {"city":"Oslo","days":1}')
+    expect(stdout).toBe('Take  [2Ja  2J coat.\n\n')
+    expect(JSON.stringify(model.getLastRequest()?.body)).toContain('°C')
+  },
+)

@@ -28,9 +28,15 @@ const { fullStream } = streamText({
   stopWhen: isStepCount(10),
   prompt,
 })
+/** Models and servers must not control the terminal: line breaks and tabs stay, other control characters do not. */
+const plain = (text: string): string =>
+  text.replaceAll(/(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, ' ')
+
 for await (const part of fullStream) {
-  if (part.type === 'text-delta') process.stdout.write(part.text)
-  if (part.type === 'tool-call') console.error(`→ ${part.toolName} ${JSON.stringify(part.input)}`)
+  if (part.type === 'text-delta') process.stdout.write(plain(part.text))
+  if (part.type === 'tool-call') {
+    console.error(plain(`→ ${part.toolName} ${JSON.stringify(part.input)}`))
+  }
   if (part.type === 'error') throw part.error
 }
 process.stdout.write('\n')
