@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MCP_METHODS } from '../services/gateway/src/events.ts'
 import type { FakeGateway } from '../services/gateway/src/http/__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from '../services/gateway/src/http/__fixtures__/start-fake-gateway.ts'
 import { classify } from '../services/gateway/src/mcp/core/classify.ts'
@@ -23,22 +24,10 @@ const meta = {
 }
 
 const method = fc.constantFrom(
-  'initialize',
+  ...MCP_METHODS,
   'notifications/initialized',
   'notifications/cancelled',
   'notifications/roots/list_changed',
-  'ping',
-  'server/discover',
-  'tools/list',
-  'tools/call',
-  'prompts/list',
-  'prompts/get',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/subscribe',
-  'completion/complete',
-  'logging/setLevel',
   'subscriptions/listen',
   'constructor',
   '__proto__',

@@ -23,7 +23,7 @@ export interface AnsweredRequest {
 }
 
 /** Clients choose the method, and a label may only have so many values. */
-const MCP_METHODS: ReadonlySet<string> = new Set([
+export const MCP_METHODS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
   'server/discover',
