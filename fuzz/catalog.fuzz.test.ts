@@ -3,8 +3,8 @@ import { CatalogEntries } from '../packages/bus/src/catalog-entries.ts'
 import { CatalogEntry, viewServers } from '@mcp-host/contracts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { capabilities } from '../services/gateway/src/capabilities.ts'
-import { Mounts } from '../services/gateway/src/mcp/mounts.ts'
+import { capabilities } from '../services/gateway/src/status-summary.ts'
+import { VirtualServers } from '../services/gateway/src/mcp/virtual-servers.ts'
 import { offeredTools } from '../services/orchestrator/src/context/tool-names.ts'
 import { anyJson, anyText, bytesLike } from './arbitraries.ts'
 
@@ -92,7 +92,7 @@ test('whatever supervisors write, all readers of the catalog go on', async () =>
         isClosed: () => true,
         warn: () => undefined,
       })
-      const mounts = new Mounts(view)
+      const virtualServers = new VirtualServers(view)
       for (const [index, bytes] of all.entries()) {
         const decoded = read(bytes)
         if (decoded === undefined) continue
@@ -106,11 +106,14 @@ test('whatever supervisors write, all readers of the catalog go on', async () =>
       for (const { safeName } of offered) expect(safeName).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
       capabilities(view).summary()
       capabilities(view).welcome()
-      const offers = [mounts.all(), ...views.map(({ server: name }) => mounts.server(name))]
-      for (const mount of offers) {
+      const listings = [
+        virtualServers.all(),
+        ...views.map(({ server: name }) => virtualServers.server(name)),
+      ]
+      for (const virtualServer of listings) {
         for (const name of ['tools', 'prompts', 'resources', 'resourceTemplates'] as const) {
           for (const era of ['legacy', 'modern'] as const) {
-            const page = mount?.offer.page(name, undefined, era)
+            const page = virtualServer?.listing.page(name, undefined, era)
             if (page !== undefined) JSON.parse(`{${page}}`)
           }
         }

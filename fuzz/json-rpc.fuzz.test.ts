@@ -4,7 +4,7 @@ import { MCP_METHODS } from '../services/gateway/src/events.ts'
 import type { FakeGateway } from '../services/gateway/src/http/__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from '../services/gateway/src/http/__fixtures__/start-fake-gateway.ts'
 import { classify } from '../services/gateway/src/mcp/core/classify.ts'
-import { RpcFault } from '../services/gateway/src/mcp/core/rpc.ts'
+import { JsonRpcError } from '../services/gateway/src/mcp/core/json-rpc.ts'
 import { anyJson, anyText, bytesLike, nearly } from './arbitraries.ts'
 
 let gateway: FakeGateway
@@ -74,8 +74,8 @@ test('a message is understood or refused with a code of JSON-RPC', () => {
       try {
         classify(value, given)
       } catch (error) {
-        expect(error).toBeInstanceOf(RpcFault)
-        expect((error as RpcFault).message).not.toBe('')
+        expect(error).toBeInstanceOf(JsonRpcError)
+        expect((error as JsonRpcError).message).not.toBe('')
       }
     }),
   )

@@ -29,7 +29,7 @@ export interface ServedRequest<Request> {
 }
 
 /** Who has asked something that is passed on. No promise: this is what is done most often. */
-export interface PassageListener<Reply> {
+export interface OpaqueReplyListener<Reply> {
   /** Takes an answer; whether more will come. What it throws, it is told as failure. */
   onAnswer(answer: Frame<Reply>): boolean
   /** No more comes. */
@@ -39,7 +39,7 @@ export interface PassageListener<Reply> {
 }
 
 /** Answers a question that was passed on; `tell` sends an answer before the last. */
-export type PassageHandler<Request, Reply> = (
+export type OpaqueCallHandler<Request, Reply> = (
   question: Frame<Request> & { readonly envelope: Envelope },
   tell: (head: Reply, body: Uint8Array | string) => void,
 ) => Promise<{ readonly head: Reply; readonly body: Uint8Array | string }>
@@ -89,19 +89,19 @@ export interface Bus extends AsyncDisposable {
    * Asks as `call` does, with a body that goes on as it is; several answers may come. `timeoutMs`: how long to wait
    * for the first, and after each for the next.
    */
-  pass<S extends string, Request, Reply>(
+  callOpaque<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
     question: { readonly head: Request; readonly body: Uint8Array | string },
     options: CallOptions,
-    listener: PassageListener<Reply>,
+    listener: OpaqueReplyListener<Reply>,
   ): void
 
   /** As `serve`. */
-  servePassage<S extends string, Request, Reply>(
+  serveOpaque<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
-    handler: PassageHandler<Request, Reply>,
+    handler: OpaqueCallHandler<Request, Reply>,
   ): Disposable
 
   /** Sends a live event to whoever listens now. */

@@ -1,7 +1,7 @@
 import type { CatalogEntry, ServerEntry } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Blobs, CatalogView } from './bus.ts'
-import { Listeners } from './listeners.ts'
+import { ChangeEmitter } from './change-emitter.ts'
 import { readLists } from './stored-lists.ts'
 
 const RETRY_MS = 2_000
@@ -19,7 +19,7 @@ export interface CatalogEntriesDeps {
 export class CatalogEntries implements CatalogView {
   readonly entries = new Map<string, CatalogEntry>()
   readonly #deps: CatalogEntriesDeps
-  readonly #listeners = new Listeners()
+  readonly #listeners = new ChangeEmitter()
   /** By key, the newest version while its lists are being read. */
   readonly #incomplete = new Map<string, ServerEntry>()
   /** By digest: several supervisors may run a server, and so store the same lists. */

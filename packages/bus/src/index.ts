@@ -17,8 +17,8 @@ export type {
   LogEnd,
   McpClients,
   McpClientView,
-  PassageHandler,
-  PassageListener,
+  OpaqueCallHandler as PassageHandler,
+  OpaqueReplyListener as PassageListener,
   PutRecordOptions,
   ReadOptions,
   ServedRequest,
@@ -32,7 +32,7 @@ export type { DamagedSession } from './find-damage.ts'
 export { findDamage } from './find-damage.ts'
 export type { Frame } from './frame.ts'
 export { parseNatsUrl } from './connect.ts'
-export { Listeners } from './listeners.ts'
+export { ChangeEmitter as Listeners } from './change-emitter.ts'
 export type { BusLogger } from './nats-bus.ts'
 export { connectBus } from './nats-bus.ts'
 export type { StoreFolder } from './storage-health.ts'

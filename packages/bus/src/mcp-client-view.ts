@@ -1,6 +1,6 @@
 import type { McpClientRecord } from '@mcp-host/contracts'
 import type { McpClientView } from './bus.ts'
-import { Listeners } from './listeners.ts'
+import { ChangeEmitter } from './change-emitter.ts'
 
 /** A record as it was read or written. */
 export interface StoredRecord {
@@ -33,7 +33,7 @@ export class ClientView implements McpClientView {
   /** The oldest first. */
   readonly #kept = new Map<string, Kept>()
   readonly #reading = new Map<string, Promise<void>>()
-  readonly #listeners = new Listeners()
+  readonly #listeners = new ChangeEmitter()
   #bytes = 0
 
   constructor(

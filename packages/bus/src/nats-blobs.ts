@@ -8,7 +8,7 @@ import { BusError } from '@mcp-host/contracts'
 import type { BlobAbout, Blobs, StoredBlob } from './bus.ts'
 import { directGet } from './direct-get.ts'
 import { isFull } from './nats-error.ts'
-import { patiently, PATIENCE_MS } from './patience.ts'
+import { retryWhileUnavailable, PATIENCE_MS } from './retry-while-unavailable.ts'
 import type { ReplyInbox } from './reply-inbox.ts'
 
 export const BLOB_BUCKET = 'BLOB'
@@ -118,7 +118,7 @@ export class NatsBlobs implements Blobs {
 
   /** All are safe to repeat: a blob that was half written is written over. */
   #patiently<T>(use: () => Promise<T>): Promise<T> {
-    return patiently(use, {
+    return retryWhileUnavailable(use, {
       connection: this.#connection,
       patienceMs: this.#patienceMs,
       isHopeless: (error) => isFull(error) || refusal(error) !== undefined,

@@ -12,8 +12,8 @@ import { BusError, fillSubject } from '@mcp-host/contracts'
 import type {
   Bus,
   CallOptions,
-  PassageHandler,
-  PassageListener,
+  OpaqueCallHandler,
+  OpaqueReplyListener,
   ServedRequest,
   SessionDirectory,
   Snapshots,
@@ -180,12 +180,12 @@ export async function connectBus({
 class PassageAsker<Reply> implements Asker {
   readonly quietMs: number
   readonly #contract: Pick<PassageContract<string, never, Reply>, 'subject' | 'reply'>
-  readonly #listener: PassageListener<Reply>
+  readonly #listener: OpaqueReplyListener<Reply>
 
   constructor(
     contract: Pick<PassageContract<string, never, Reply>, 'subject' | 'reply'>,
     quietMs: number,
-    listener: PassageListener<Reply>,
+    listener: OpaqueReplyListener<Reply>,
   ) {
     this.#contract = contract
     this.quietMs = quietMs
@@ -372,12 +372,12 @@ class NatsBus implements Bus {
     }
   }
 
-  pass<S extends string, Request, Reply>(
+  callOpaque<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
     { head, body }: { readonly head: Request; readonly body: Uint8Array | string },
     { envelope, timeoutMs }: CallOptions,
-    listener: PassageListener<Reply>,
+    listener: OpaqueReplyListener<Reply>,
   ): void {
     const asker = new PassageAsker(contract, timeoutMs, listener)
     try {
@@ -390,10 +390,10 @@ class NatsBus implements Bus {
     }
   }
 
-  servePassage<S extends string, Request, Reply>(
+  serveOpaque<S extends string, Request, Reply>(
     contract: PassageContract<S, Request, Reply>,
     params: SubjectParams<S>,
-    handler: PassageHandler<Request, Reply>,
+    handler: OpaqueCallHandler<Request, Reply>,
   ): Disposable {
     const what = requestTo(contract)
     return this.#answer(contract, params, async (message) => {

@@ -9,7 +9,7 @@ import { watchBucket } from './bucket-watch.ts'
 import type { DirectoryView, PutRecordOptions, SessionDirectory } from './bus.ts'
 import { decode, encode } from './codec.ts'
 import { isFenced, isFinal } from './nats-error.ts'
-import { patiently } from './patience.ts'
+import { retryWhileUnavailable } from './retry-while-unavailable.ts'
 import { EXPIRY_NOTICE_MS } from './streams.ts'
 
 export const DIRECTORY_BUCKET = 'SESSIONS'
@@ -91,7 +91,7 @@ export class NatsDirectory implements SessionDirectory {
   }
 
   #patiently<T>(act: () => Promise<T>): Promise<T> {
-    return patiently(act, {
+    return retryWhileUnavailable(act, {
       connection: this.#deps.connection,
       isHopeless: (error) => isFenced(error) || isFinal(error),
       report: (cause) =>

@@ -4,7 +4,7 @@ import { headers } from '@nats-io/transport-node'
 import { BusError } from '@mcp-host/contracts'
 import { isEndMark, keySubject, lastOfKey, wholeSeconds } from './bucket-key.ts'
 import type { Lease, LeaseRecord, Leases, LeaseView } from './bus.ts'
-import { Listeners } from './listeners.ts'
+import { ChangeEmitter } from './change-emitter.ts'
 import { isFenced } from './nats-error.ts'
 
 export const LEASE_BUCKET = 'OWN'
@@ -65,7 +65,7 @@ export class NatsLeases implements Leases {
 
   async watch(pattern: string): Promise<LeaseView> {
     const holders = new Map<string, LeaseRecord>()
-    const listeners = new Listeners()
+    const listeners = new ChangeEmitter()
     const updates = await this.#deps.bucket.watch({ key: pattern })
     void (async () => {
       for await (const { key, operation, value, revision } of updates) {

@@ -44,7 +44,7 @@ import { parseRepublished, parseStored } from './log-entries.ts'
 import { isFenced, isFinal } from './nats-error.ts'
 import { wasLost } from './log-end.ts'
 import type { NatsLogHead } from './nats-log-head.ts'
-import { patiently, PATIENCE_MS } from './patience.ts'
+import { retryWhileUnavailable, PATIENCE_MS } from './retry-while-unavailable.ts'
 import type { ReplyInbox } from './reply-inbox.ts'
 import { SessionHub } from './session-hub.ts'
 import { SESSIONS_STREAM } from './streams.ts'
@@ -359,7 +359,7 @@ export class NatsSessionLog implements SessionLog {
   }
 
   #patiently<T>(act: () => Promise<T>): Promise<T> {
-    return patiently(act, {
+    return retryWhileUnavailable(act, {
       connection: this.#deps.connection,
       isHopeless: isFinal,
       report: (cause) =>

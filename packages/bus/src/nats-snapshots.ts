@@ -7,7 +7,7 @@ import { BusError } from '@mcp-host/contracts'
 import { isEndMark, keySubject, wholeSeconds } from './bucket-key.ts'
 import type { Blobs, Snapshots } from './bus.ts'
 import { isFinal } from './nats-error.ts'
-import { patiently } from './patience.ts'
+import { retryWhileUnavailable } from './retry-while-unavailable.ts'
 import { EXPIRY_NOTICE_MS } from './streams.ts'
 
 export const SNAPSHOT_BUCKET = 'SNAPSHOTS'
@@ -84,7 +84,7 @@ export class NatsSnapshots implements Snapshots {
   }
 
   #patiently<T>(act: () => Promise<T>): Promise<T> {
-    return patiently(act, {
+    return retryWhileUnavailable(act, {
       connection: this.#deps.connection,
       isHopeless: isFinal,
       report: (cause) =>

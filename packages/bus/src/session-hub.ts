@@ -1,5 +1,5 @@
 import type { LogEntry, TextDelta, ToolProgress } from '@mcp-host/contracts'
-import { Announcer } from './announcer.ts'
+import { FairBroadcaster } from './fair-broadcaster.ts'
 import { TextPacer } from './text-pacer.ts'
 
 interface Numbered {
@@ -51,7 +51,7 @@ const MAX_POLL_MS = 15_000
 export class SessionHub<Last extends Numbered = Numbered> implements Disposable {
   readonly #source: SessionSource<Last>
   readonly #listeners = new Set<HubListener>()
-  readonly #announcer = new Announcer(this.#listeners)
+  readonly #announcer = new FairBroadcaster(this.#listeners)
   #holds = 0
   readonly #live: Disposable
   readonly #opened: Promise<Last | null>

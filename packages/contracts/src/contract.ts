@@ -32,7 +32,7 @@ export interface CallContract<S extends string, Request, Reply> extends Particip
  * A question that goes on with a body that nobody on the way looks into: JSON as somebody else wrote it. So
  * do its answers, of which there may be several.
  */
-export interface PassageContract<S extends string, Request, Reply> extends Participants {
+export interface OpaqueCallContract<S extends string, Request, Reply> extends Participants {
   readonly kind: 'passage'
   readonly subject: S
   readonly answeredBy: 'group' | 'one'
@@ -43,7 +43,7 @@ export interface PassageContract<S extends string, Request, Reply> extends Parti
 export type Contract =
   | EventContract<string, unknown>
   | CallContract<string, unknown, unknown>
-  | PassageContract<string, unknown, unknown>
+  | OpaqueCallContract<string, unknown, unknown>
 
 export function defineEvent<S extends string, Payload>(
   subject: S,
@@ -59,9 +59,9 @@ export function defineCall<S extends string, Request, Reply>(
   return { kind: 'call', subject, ...shape }
 }
 
-export function definePassage<S extends string, Request, Reply>(
+export function defineOpaqueCall<S extends string, Request, Reply>(
   subject: S,
-  shape: Omit<PassageContract<S, Request, Reply>, 'kind' | 'subject'>,
-): PassageContract<S, Request, Reply> {
+  shape: Omit<OpaqueCallContract<S, Request, Reply>, 'kind' | 'subject'>,
+): OpaqueCallContract<S, Request, Reply> {
   return { kind: 'passage', subject, ...shape }
 }

@@ -1,5 +1,10 @@
-export { CONTRACTS } from './catalog.ts'
-export type { CallContract, Contract, EventContract, PassageContract } from './contract.ts'
+export { CONTRACTS } from './registry.ts'
+export type {
+  CallContract,
+  Contract,
+  EventContract,
+  OpaqueCallContract as PassageContract,
+} from './contract.ts'
 export { childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
 export { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 export {
@@ -48,12 +53,12 @@ export { clientCancel, clientMessage } from './mcp/client-message.ts'
 export { serverLog } from './mcp/server-log.ts'
 export { LOG_LEVELS, McpClient, McpClientRecord, McpLogLevel } from './mcp/mcp-client.ts'
 export {
-  passClientRequest,
-  passControl,
-  PassHead,
-  PassReply,
-  passRequest,
-} from './mcp/pass-request.ts'
+  mcpClientRequest as passClientRequest,
+  mcpRequestControl as passControl,
+  McpRequestHead as PassHead,
+  McpReplyHead as PassReply,
+  mcpRequest as passRequest,
+} from './mcp/mcp-request.ts'
 export { readClientLists } from './mcp/read-client-lists.ts'
 export { ResumeHead, resumeRequest } from './mcp/resume-request.ts'
 export {
@@ -100,7 +105,7 @@ export type { AskedQuestion, QuestionEnd } from './session/question.ts'
 export { questionEnd } from './session/question.ts'
 export { SessionRecord } from './session/session-record.ts'
 export { fromSnapshot, toSnapshot } from './session/snapshot.ts'
-export { BlobReference } from './session/blob-reference.ts'
+export { BlobReference } from './model/blob-reference.ts'
 export { InputRequired, ToolFact, toolFact, ToolFinished } from './session/tool-fact.ts'
 export { addUsage } from './session/add-usage.ts'
 export { ownValue } from './own-value.ts'
@@ -114,12 +119,12 @@ export {
   TurnOutcome,
 } from './session/turn-event.ts'
 export { UserMessage, userMessage } from './session/user-message.ts'
-export { deleteSession } from './sessions/delete-session.ts'
-export { getSession } from './sessions/get-session.ts'
-export { HistoryMessage } from './sessions/history-message.ts'
-export { listSessions } from './sessions/list-sessions.ts'
-export { updateSession } from './sessions/update-session.ts'
-export { sessionHistory } from './sessions/session-history.ts'
+export { deleteSession } from './session-api/delete-session.ts'
+export { getSession } from './session-api/get-session.ts'
+export { HistoryMessage } from './session-api/history-message.ts'
+export { listSessions } from './session-api/list-sessions.ts'
+export { updateSession } from './session-api/update-session.ts'
+export { sessionHistory } from './session-api/session-history.ts'
 export type { Cursor } from './socket/cursor.ts'
 export { cursorAfter, formatCursor, parseCursor } from './socket/cursor.ts'
 export { ConnectionInfo, connectionsFound, findConnections } from './socket/connections.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { CONTRACTS } from './catalog.ts'
+import { CONTRACTS } from './registry.ts'
 import type { Contract } from './contract.ts'
 import { Envelope } from './envelope.ts'
 import { ErrorInfo } from './error.ts'

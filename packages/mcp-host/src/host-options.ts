@@ -2,7 +2,7 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 
 import type { AskInput } from './config/ask-inputs.ts'
 import type { CircuitBreakerConfig } from './config/mcp-config.ts'
-import { MESSAGE_LIMITS, type MessageLimits } from './connection/message-limits.ts'
+import { MESSAGE_LIMITS, type MessageLimits } from './intake/message-limits.ts'
 import type { Environment } from './environment.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { MetricsRegistry } from './metrics/host-metrics.ts'

@@ -36,11 +36,11 @@ import {
   type ServerRequestKind,
 } from './requests/server-request.ts'
 import type { ResourceIdentity } from './routing/find-resource.ts'
-import type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
+import type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
 import { Router } from './routing/router.ts'
 import { SlotMap } from './slot-map.ts'
-import { createMember } from './server/create-member.ts'
-import type { Member, MemberServer } from './server/member.ts'
+import { createManagedServer } from './factory/create-managed-server.ts'
+import type { ManagedServer, MemberServer } from './server/managed-server.ts'
 import { type ReloadReport, ServerGroup } from './server/server-group.ts'
 import type { ServerSnapshot } from './server/server-snapshot.ts'
 
@@ -432,7 +432,7 @@ export class MCPHost implements AsyncDisposable {
     }
   }
 
-  #create(name: string, config: ServerConfig): Member {
+  #create(name: string, config: ServerConfig): ManagedServer {
     const deps = {
       options: this.#options,
       guardian: this.#guardian,
@@ -444,11 +444,11 @@ export class MCPHost implements AsyncDisposable {
       onChange: (server: MemberServer): void => this.#changed({ server }),
       missing: (needing: ServerConfig): readonly string[] => this.#group.missing(needing),
     }
-    return createMember(deps, name, config)
+    return createManagedServer(deps, name, config)
   }
 
   /** Of a server that another has replaced, or will replace, nobody hears. */
-  #changed({ server }: Pick<Member, 'server'>): void {
+  #changed({ server }: Pick<ManagedServer, 'server'>): void {
     const { name } = server
     const current = this.#group.get(name)?.server
     if (current !== undefined && current !== server) return
@@ -480,7 +480,7 @@ export class MCPHost implements AsyncDisposable {
     }
   }
 
-  #member(name: string, context: { readonly requestId?: string | undefined }): Member {
+  #member(name: string, context: { readonly requestId?: string | undefined }): ManagedServer {
     if (this.#stopped !== undefined) {
       throw new ServerUnavailableError('the host is shut down', { ...context, server: name })
     }

@@ -48,7 +48,7 @@ export { ServerUnavailableError } from './errors/server-unavailable-error.ts'
 export { TimeoutError } from './errors/timeout-error.ts'
 export { ToolExecutionError } from './errors/tool-execution-error.ts'
 export { type ArgumentIssue, ValidationError } from './errors/validation-error.ts'
-export type { MessageLimits } from './connection/message-limits.ts'
+export type { MessageLimits } from './intake/message-limits.ts'
 export type { HostEvent } from './events/host-event.ts'
 export {
   type CompleteParams,
@@ -82,7 +82,7 @@ export type {
   ServerRequestKind,
 } from './requests/server-request.ts'
 export type { ResourceIdentity } from './routing/find-resource.ts'
-export type { PromptIdentity, ToolIdentity } from './routing/name-table.ts'
+export type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
 export type { ReloadReport, StartPolicy } from './server/server-group.ts'
 export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
 export type { ServerState } from './server/server-state.ts'

@@ -1,4 +1,4 @@
-import type { ToolIdentity } from './routing/name-table.ts'
+import type { ToolIdentity } from './names/name-table.ts'
 
 const MAX_LENGTH = 64
 

@@ -3,22 +3,22 @@ import type { Bus } from '@mcp-host/bus'
 import { approvalRule } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import { UnderWay } from '@mcp-host/service'
-import { capabilities } from './capabilities.ts'
+import { capabilities } from './status-summary.ts'
 import type { GatewayConfig } from './config.ts'
 import { canSharePort } from './config.ts'
 import { gatewayEvents } from './events.ts'
 import { buildApp } from './http/app.ts'
 import { followBundles } from './mcp/follow-bundles.ts'
 import { BusClients } from './mcp/bus-clients.ts'
-import { BusOwnLists } from './mcp/bus-own-lists.ts'
+import { BusClientListings } from './mcp/bus-client-listings.ts'
 import { Approvals } from './mcp/core/approvals.ts'
-import { RpcCode, RpcFault } from './mcp/core/rpc.ts'
+import { JsonRpcCode, JsonRpcError } from './mcp/core/json-rpc.ts'
 import { StateSeal } from './mcp/core/state-seal.ts'
-import { OwnMounts } from './mcp/core/own-mounts.ts'
-import { Mounts } from './mcp/mounts.ts'
-import type { Connection } from './socket/connection.ts'
+import { ClientVirtualServers } from './mcp/core/client-virtual-servers.ts'
+import { VirtualServers } from './mcp/virtual-servers.ts'
+import type { Connection } from './connection/connection.ts'
 import { serveSocket } from './socket/socket.ts'
-import { LiveConnections } from './session/live-connections.ts'
+import { LiveConnections } from './connection/live-connections.ts'
 import { MAINTENANCE } from './standard-messages.ts'
 
 /** How long clients have to answer the close of their socket. */
@@ -35,9 +35,13 @@ export async function createGateway(
   const records = await bus.mcpClients.watch()
   const clients = new BusClients(bus, records)
   const secret = await bus.secret('mcp-session')
-  const ownLists = new BusOwnLists({ bus, catalog, clients: records })
-  const mounts = new Mounts(catalog)
-  const bundles = followBundles(config.bundlesConfig, (read) => mounts.setBundles(read), logger)
+  const ownLists = new BusClientListings({ bus, catalog, clients: records })
+  const virtualServers = new VirtualServers(catalog)
+  const bundles = followBundles(
+    config.bundlesConfig,
+    (read) => virtualServers.setBundles(read),
+    logger,
+  )
   const able = capabilities(catalog)
   const connections = new Set<Connection>()
   const passing = new UnderWay()
@@ -48,9 +52,9 @@ export async function createGateway(
   const deps = {
     bus,
     catalog,
-    mounts,
+    virtualServers,
     clients,
-    ownMounts: new OwnMounts(ownLists),
+    clientVirtualServers: new ClientVirtualServers(ownLists),
     approvals: approvalsOf(bus, config),
     signSession: (text: string) => createHmac('sha256', secret).update(text).digest('hex'),
     logger,
@@ -122,7 +126,7 @@ function approvalsOf(
   const seal = new StateSeal(() =>
     bus.secret('mcp-state').catch(() => {
       const message = 'the user cannot be asked right now; try again'
-      throw new RpcFault(RpcCode.unavailable, message, { data: { retryable: true } })
+      throw new JsonRpcError(JsonRpcCode.unavailable, message, { data: { retryable: true } })
     }),
   )
   return new Approvals({ rule: approvalRule(toolApproval), seal, timeoutMs })

@@ -4,7 +4,7 @@ import { ConfigError } from '@mcp-host/service'
 import { Budgets } from './budget/budgets.ts'
 import type { WorkerConfig } from './config.ts'
 import { workerEvents } from './events.ts'
-import { Roster } from './generation/roster.ts'
+import { HeartbeatSender } from './generation/heartbeat-sender.ts'
 import { runSample } from './handlers/sample.ts'
 import { serveGenerations } from './handlers/serve-generations.ts'
 import { LiveModels } from './providers/live-models.ts'
@@ -78,7 +78,7 @@ export async function createWorker(
     modelOf: models.get.bind(models),
     logger,
     events,
-    roster: new Roster(bus),
+    roster: new HeartbeatSender(bus),
     stopped: stop.signal,
   }
   const queues = [

@@ -18,7 +18,7 @@ import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { orchestratorSettings } from './config.ts'
 import { createOrchestrator } from './orchestrator.ts'
-import { WAITED_MS } from './turn/session-run.ts'
+import { WAITED_MS } from './loop/session-run.ts'
 
 let broker: Broker
 let client: Bus

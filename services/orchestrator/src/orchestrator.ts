@@ -2,7 +2,7 @@ import { approvalRule, orchestratorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { OrchestratorConfig } from './config.ts'
 import { catalogModel, catalogProviders, catalogTools } from './context/catalog-tools.ts'
-import { resultTexts } from './context/result-tools.ts'
+import { resultTexts } from './results/result-texts.ts'
 import { orchestratorEvents } from './events.ts'
 import type { Runs } from './handlers/run-session.ts'
 import { runSession } from './handlers/run-session.ts'
@@ -12,7 +12,7 @@ import { SessionRecorder } from './sessions/record-session.ts'
 import { serveSessions } from './sessions/serve-sessions.ts'
 import { TakeOver } from './takeover/take-over.ts'
 import { warnOfUnmatched } from './turn/warn-of-unmatched.ts'
-import { HeardGenerations } from './turn/heard-generations.ts'
+import { WorkerHeartbeats } from './turn/worker-heartbeats.ts'
 import { SessionViews } from './turn/session-views.ts'
 import type { TurnDeps } from './turn/turn.ts'
 
@@ -36,7 +36,7 @@ export async function createOrchestrator(
     logger,
     events,
     views,
-    heard: stack.use(new HeardGenerations(bus)),
+    heard: stack.use(new WorkerHeartbeats(bus)),
     tools,
     model: catalogModel(catalog),
     results: resultTexts(bus),

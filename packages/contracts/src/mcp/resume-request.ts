@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { definePassage } from '../contract.ts'
-import { PassReply } from './pass-request.ts'
+import { defineOpaqueCall } from '../contract.ts'
+import { McpReplyHead } from './mcp-request.ts'
 
 /** Which request a client takes up again, and what it knows of it; the body is empty. */
 export const ResumeHead = z.object({
@@ -18,10 +18,10 @@ export type ResumeHead = z.infer<typeof ResumeHead>
  * gets `moved`. Errors: `not-found` when it is not kept for that client, or not any more; `unavailable` when the
  * supervisor is gone.
  */
-export const resumeRequest = definePassage('sup.{supervisor}.resume', {
+export const resumeRequest = defineOpaqueCall('sup.{supervisor}.resume', {
   from: ['gateway'],
   to: ['mcp-supervisor'],
   answeredBy: 'one',
   request: ResumeHead,
-  reply: PassReply,
+  reply: McpReplyHead,
 })

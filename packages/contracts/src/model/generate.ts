@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { GenerationId, SessionId } from '../ids.ts'
-import { BlobReference } from '../session/blob-reference.ts'
+import { BlobReference } from './blob-reference.ts'
 import { OfferedTool, PromptMessage } from './content.ts'
 
 /** What a model is asked, apart from the session it is asked for. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BlobReference } from '../session/blob-reference.ts'
+import { BlobReference } from './blob-reference.ts'
 
 /** Of which nothing else is known. */
 export const UNKNOWN_TYPE = 'application/octet-stream'

@@ -3,7 +3,7 @@ import { defineEvent } from '../contract.ts'
 import { ErrorInfo } from '../error.ts'
 import { ToolCallId } from '../ids.ts'
 import { ModelUsage } from '../model/content.ts'
-import { BlobReference } from './blob-reference.ts'
+import { BlobReference } from '../model/blob-reference.ts'
 
 /** A supervisor is about to run the call. Only the first start of an attempt runs. */
 export const ToolStarted = z.object({

@@ -4,7 +4,7 @@ import { SessionId } from '../ids.ts'
 import { InputAnswered } from '../session/control.ts'
 import { ModelUsage } from '../model/content.ts'
 import { Attachment } from '../model/media.ts'
-import { BlobReference } from '../session/blob-reference.ts'
+import { BlobReference } from '../model/blob-reference.ts'
 import { ContextCompacted, TurnOutcome } from '../session/turn-event.ts'
 
 /** Place of an event in the session's stream; give the last one as `after` to resume. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cleanType, Media } from '../model/media.ts'
 import type { ToolFinished } from '../session/tool-fact.ts'
-import { BlobReference } from '../session/blob-reference.ts'
+import { BlobReference } from '../model/blob-reference.ts'
 
 const Bytes = z.object({
   mimeType: z.unknown().optional().transform(cleanType),

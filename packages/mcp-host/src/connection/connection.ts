@@ -14,17 +14,17 @@ import {
 } from '@modelcontextprotocol/client'
 
 import { type Mask, maskError } from '../process/mask-secrets.ts'
-import { MAX_TIMER_MS } from '../policies/time-limit.ts'
+import { MAX_TIMER_MS } from '../config/time-limit.ts'
 import type { Endpoint } from '../transport/endpoint.ts'
 import { toHandshakeError } from './handshake-error.ts'
 import {
   Rpc,
   RpcClosed,
-  RpcError,
   type RpcRequestOptions,
   RpcSendError,
   RpcTimeout,
 } from './rpc.ts'
+import { RpcError } from '../errors/rpc-error.ts'
 import { PipeTap, Tap } from './tap.ts'
 
 /** How long a process may be silent before it counts as one that speaks an old revision. */

@@ -11,12 +11,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   Rpc,
   RpcClosed,
-  RpcError,
   type RpcOptions,
   RpcSendError,
   RpcTimeout,
   RpcUnsendable,
 } from './rpc.ts'
+import { RpcError } from '../errors/rpc-error.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
 
 interface Sent {

@@ -9,26 +9,14 @@ import {
 import * as z from 'zod'
 
 import { type Mask, maskError } from '../process/mask-secrets.ts'
-import { MAX_TIMER_MS } from '../policies/time-limit.ts'
+import { MAX_TIMER_MS } from '../config/time-limit.ts'
 import { SlotMap } from '../slot-map.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
-import { type ErrorBody, tidyError } from './tidy-message.ts'
+import { type ErrorBody, RpcError } from '../errors/rpc-error.ts'
+import { tidyError } from './tidy-message.ts'
 
 /** Where our request ids begin; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
-
-/** The server answered a request with a JSON-RPC error. */
-export class RpcError extends Error {
-  override readonly name = 'RpcError'
-  readonly code: number
-  readonly data: unknown
-
-  constructor({ code, message, data }: ErrorBody) {
-    super(message)
-    this.code = code
-    this.data = data
-  }
-}
 
 /** A limit passed without an answer; the server was told that the request is cancelled. */
 export class RpcTimeout extends Error {

@@ -5,8 +5,8 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client'
 
-import { FloodGate } from './flood-gate.ts'
-import type { Intake } from './intake.ts'
+import { FloodGate } from '../intake/flood-gate.ts'
+import type { Intake } from '../intake/intake.ts'
 import type { Rpc } from './rpc.ts'
 import { tidyMessage, withObjectResult } from './tidy-message.ts'
 

@@ -1,14 +1,9 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
+import type { ErrorBody } from '../errors/rpc-error.ts'
+
 const INTERNAL_ERROR = -32_603
 const DECIMAL = /^-?\d{1,16}$/
-
-/** An error object of JSON-RPC. */
-export interface ErrorBody {
-  readonly code: number
-  readonly message: string
-  readonly data?: unknown
-}
 
 /** A received message as JSON-RPC has it, where its server was careless: ids as texts, faulty errors, no result. */
 export function tidyMessage(message: JSONRPCMessage): JSONRPCMessage {

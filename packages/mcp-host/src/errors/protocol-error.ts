@@ -1,4 +1,4 @@
-import { RpcError } from '../connection/rpc.ts'
+import { RpcError } from './rpc-error.ts'
 import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
 
 /** The server answered with a JSON-RPC error, or with something that the protocol does not allow. */

@@ -9,7 +9,7 @@ import {
 } from '../../test/fixtures/memory-endpoint.ts'
 import type { ToolFilter } from '../config/mcp-config.ts'
 import { Connection } from '../connection/connection.ts'
-import { MESSAGE_LIMITS } from '../connection/message-limits.ts'
+import { MESSAGE_LIMITS } from '../intake/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { Inventory } from './inventory.ts'
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 
 import { LEGACY, MemoryEndpoint, SILENCE } from '../../test/fixtures/memory-endpoint.ts'
 import { Connection } from '../connection/connection.ts'
-import { MESSAGE_LIMITS } from '../connection/message-limits.ts'
+import { MESSAGE_LIMITS } from '../intake/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { ListBudget } from './list-budget.ts'
 import { listAll, type ListAllOptions, type Listing } from './list-all.ts'

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import * as z from 'zod'
 
 import type { Connection } from '../connection/connection.ts'
-import { RpcError } from '../connection/rpc.ts'
+import { RpcError } from '../errors/rpc-error.ts'
 import type { Logger } from '../logger.ts'
 import { nameFault, shownName } from './item-name.ts'
 import { cachingOf, type ListCaching, strictest } from './list-caching.ts'

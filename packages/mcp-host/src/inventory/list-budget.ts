@@ -1,4 +1,4 @@
-import type { MessageLimits } from '../connection/message-limits.ts'
+import type { MessageLimits } from '../intake/message-limits.ts'
 
 /** Of a number, a sign or an end in JSON, about. */
 const VALUE_BYTES = 4

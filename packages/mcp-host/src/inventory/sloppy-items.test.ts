@@ -10,7 +10,7 @@ import type * as z from 'zod'
 
 import { LEGACY, MemoryEndpoint, MODERN } from '../../test/fixtures/memory-endpoint.ts'
 import { Connection } from '../connection/connection.ts'
-import { MESSAGE_LIMITS } from '../connection/message-limits.ts'
+import { MESSAGE_LIMITS } from '../intake/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { Inventory } from './inventory.ts'
 

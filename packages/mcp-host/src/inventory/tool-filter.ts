@@ -1,5 +1,5 @@
 import type { ToolFilter } from '../config/mcp-config.ts'
-import { matchesParts } from '../routing/wildcard.ts'
+import { matchesParts } from '../names/wildcard.ts'
 
 /** Whether a tool exists for callers: it is allowed, or nothing is said of that, and not denied. */
 export function isAllowed({ allow, deny = [] }: ToolFilter, tool: string): boolean {

@@ -1,7 +1,7 @@
 import type { ProtocolEra } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
-import type { ToolIdentity } from '../routing/name-table.ts'
+import type { ToolIdentity } from '../names/name-table.ts'
 import { hasMoreValues, isTooDeep, TOO_DEEP } from '../json-limits.ts'
 import { described } from './described.ts'
 import { toObjectSchema } from './object-schema.ts'

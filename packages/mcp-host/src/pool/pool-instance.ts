@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../config/mcp-config.ts'
 import type { Candidate } from '../policies/balancer.ts'
 import type { HealthScore } from '../policies/health-score.ts'
-import type { Single } from '../server/member.ts'
+import type { ServerInstance } from '../server/managed-server.ts'
 import type { ServerClient } from '../server/server-client.ts'
 import type { Server } from '../server/server.ts'
 
@@ -12,13 +12,13 @@ export interface PoolInstanceOptions {
 }
 
 /** One of the instances of a server: with a connection, restarts, a queue and circuits of its own. */
-export class PoolInstance implements Single, Candidate {
+export class PoolInstance implements ServerInstance, Candidate {
   readonly server: Server
   readonly client: ServerClient
   readonly config: ServerConfig
   weight: number
 
-  constructor({ server, client }: Single, options: PoolInstanceOptions) {
+  constructor({ server, client }: ServerInstance, options: PoolInstanceOptions) {
     this.server = server
     this.client = client
     this.config = options.config

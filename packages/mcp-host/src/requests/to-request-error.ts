@@ -1,4 +1,5 @@
-import { RpcClosed, RpcError, RpcSendError, RpcTimeout, RpcUnsendable } from '../connection/rpc.ts'
+import { RpcClosed, RpcSendError, RpcTimeout, RpcUnsendable } from '../connection/rpc.ts'
+import { RpcError } from '../errors/rpc-error.ts'
 import { describeCause } from '../errors/describe-cause.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'

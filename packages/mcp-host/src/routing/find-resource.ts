@@ -1,4 +1,4 @@
-import { matchesParts } from './wildcard.ts'
+import { matchesParts } from '../names/wildcard.ts'
 
 /** A resource is known by the pair: two servers may have the same URI. */
 export interface ResourceIdentity {

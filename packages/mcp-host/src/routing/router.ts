@@ -1,8 +1,13 @@
 import { ValidationError } from '../errors/validation-error.ts'
 import type { RequestOptions } from '../requests/options.ts'
-import type { MemberServer } from '../server/member.ts'
+import type { MemberServer } from '../server/managed-server.ts'
 import { findResource, qualifyUri, type ResourceIdentity } from './find-resource.ts'
-import { type Named, NameTable, type PromptIdentity, type ToolIdentity } from './name-table.ts'
+import {
+  type Named,
+  NameTable,
+  type PromptIdentity,
+  type ToolIdentity,
+} from '../names/name-table.ts'
 
 /** From what callers name to the server that has it. Throws `ValidationError` for what none has. */
 export class Router {

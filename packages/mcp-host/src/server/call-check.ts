@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import type { ArgumentVerdict, ResultVerdict } from '../arguments/argument-validator.ts'
 import type { ValidationMode } from '../config/mcp-config.ts'
-import type { MessageLimits } from '../connection/message-limits.ts'
+import type { MessageLimits } from '../intake/message-limits.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { type ArgumentIssue, ValidationError } from '../errors/validation-error.ts'

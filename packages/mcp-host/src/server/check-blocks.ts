@@ -1,4 +1,4 @@
-import type { MessageLimits } from '../connection/message-limits.ts'
+import type { MessageLimits } from '../intake/message-limits.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 

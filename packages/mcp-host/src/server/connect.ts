@@ -1,12 +1,14 @@
-import { SdkHttpError, SseError } from '@modelcontextprotocol/client'
+import { type Implementation, SdkHttpError, SseError } from '@modelcontextprotocol/client'
 
 import type { RemoteServerConfig, ServerConfig } from '../config/mcp-config.ts'
-import { clientCapabilities } from '../connection/client-capabilities.ts'
+import { clientCapabilities } from './client-capabilities.ts'
 import { Connection, type ConnectionOptions, type EraChoice } from '../connection/connection.ts'
 import { HandshakeError } from '../connection/handshake-error.ts'
+import type { Mask } from '../process/mask-secrets.ts'
+import type { ServerInboxDeps } from '../requests/server-inbox.ts'
 import { describeCause } from '../errors/describe-cause.ts'
-import { createEndpoint, type Endpoint } from '../transport/endpoint.ts'
-import type { LiveServerDeps, LiveServerOptions } from './live-server.ts'
+import { createEndpoint } from '../transport/create-endpoint.ts'
+import type { Endpoint, EndpointDeps } from '../transport/endpoint.ts'
 
 /** How servers that only know HTTP+SSE answer a request of Streamable HTTP, as the protocol says. */
 const REFUSALS: readonly (number | undefined)[] = [400, 404, 405]
@@ -22,6 +24,19 @@ export interface Connected {
   readonly type: ServerConfig['type']
 }
 
+export interface ConnectDeps extends EndpointDeps {
+  readonly inbox: ServerInboxDeps
+  /** Takes the server's secrets out of errors and reasons. */
+  readonly mask: Mask
+}
+
+export interface ConnectOptions {
+  readonly config: ServerConfig
+  readonly clientInfo: Implementation
+  readonly era: EraChoice
+  readonly graceMs: number
+}
+
 interface Way {
   readonly config: ServerConfig
   readonly era: EraChoice
@@ -33,8 +48,8 @@ interface Way {
  * where its configuration allows.
  */
 export async function connect(
-  deps: LiveServerDeps,
-  { config, clientInfo, era, graceMs }: LiveServerOptions,
+  deps: ConnectDeps,
+  { config, clientInfo, era, graceMs }: ConnectOptions,
   signal: AbortSignal,
   listeners: Pick<ConnectionOptions, 'prepare' | 'onClose'>,
 ): Promise<Connected> {

@@ -1,36 +1,32 @@
-import type { Implementation, SubscriptionFilter } from '@modelcontextprotocol/client'
+import type { SubscriptionFilter } from '@modelcontextprotocol/client'
 
 import { ArgumentValidator } from '../arguments/argument-validator.ts'
 import type { ServerConfig, ValidationMode } from '../config/mcp-config.ts'
-import type { Connection, EraChoice, ListenOptions } from '../connection/connection.ts'
+import type { Connection, ListenOptions } from '../connection/connection.ts'
 import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
-import { bindLogger, type Logger } from '../logger.ts'
+import { bindLogger } from '../logger.ts'
 import type { Live } from '../requests/request-path.ts'
-import type { Mask } from '../process/mask-secrets.ts'
-import { ServerInbox, type ServerInboxDeps } from '../requests/server-inbox.ts'
+import { ServerInbox } from '../requests/server-inbox.ts'
 import type { CausingCall } from '../requests/server-request.ts'
-import type { EndpointDeps } from '../transport/endpoint.ts'
-import { connect, type Connected, EndedError } from './connect.ts'
+import {
+  connect,
+  type ConnectDeps,
+  type Connected,
+  type ConnectOptions,
+  EndedError,
+} from './connect.ts'
 
-export interface LiveServerDeps extends EndpointDeps {
-  readonly logger: Logger
-  readonly inbox: ServerInboxDeps
-  /** Takes the server's secrets out of errors and reasons. */
-  readonly mask: Mask
+export interface LiveServerDeps extends ConnectDeps {
   /** Told after a list was read again. */
   readonly onListed: (list: ListName) => void
   /** Told once, when the connection ends for whatever reason. */
   readonly onClose: (live: LiveServer) => void
 }
 
-export interface LiveServerOptions {
+export interface LiveServerOptions extends ConnectOptions {
   readonly name: string
-  readonly config: ServerConfig
-  readonly clientInfo: Implementation
-  readonly era: EraChoice
   /** How long one page of a list may take, in milliseconds. */
   readonly listTimeoutMs: number
-  readonly graceMs: number
 }
 
 /** A server while it is connected: one process or session, from its handshake to its end. */

@@ -1,8 +1,8 @@
 import { diffConfig } from '../config/diff-config.ts'
 import type { McpConfig, ServerConfig } from '../config/mcp-config.ts'
 import { ServerStartupError } from '../errors/server-startup-error.ts'
-import { MAX_TIMER_MS, timeLimit } from '../policies/time-limit.ts'
-import type { Member, Single } from './member.ts'
+import { MAX_TIMER_MS, timeLimit } from '../config/time-limit.ts'
+import type { ManagedServer, ServerInstance } from './managed-server.ts'
 
 /**
  * What one server's failed start means: `all-or-nothing` stops all and throws, `best-effort` goes
@@ -19,9 +19,9 @@ export interface ReloadReport {
 }
 
 export interface ServerGroupDeps {
-  readonly create: (name: string, config: ServerConfig) => Member
+  readonly create: (name: string, config: ServerConfig) => ManagedServer
   /** Told when a server is in its place, or out of it for good. */
-  readonly onPlaced: (member: Member) => void
+  readonly onPlaced: (member: ManagedServer) => void
 }
 
 export interface ServerGroupOptions {
@@ -35,7 +35,7 @@ export interface ServerGroupOptions {
 export class ServerGroup {
   readonly #deps: ServerGroupDeps
   readonly #options: ServerGroupOptions
-  #members = new Map<string, Member>()
+  #members = new Map<string, ManagedServer>()
   #config: McpConfig = { servers: {} }
   /** Those whose successors are starting. */
   readonly #replaced = new Set<string>()
@@ -49,7 +49,7 @@ export class ServerGroup {
     this.#options = options
   }
 
-  get(name: string): Member | undefined {
+  get(name: string): ManagedServer | undefined {
     return this.#members.get(name)
   }
 
@@ -72,7 +72,7 @@ export class ServerGroup {
   }
 
   /** In the order of the configuration. */
-  get members(): readonly Member[] {
+  get members(): readonly ManagedServer[] {
     return [...this.#members.values()]
   }
 
@@ -149,11 +149,11 @@ export class ServerGroup {
   async #reload(config: McpConfig): Promise<ReloadReport> {
     if (this.#stopping.signal.aborted) throw new Error('the host is shut down')
     const report = diffConfig(this.#config, config)
-    const fresh = new Map<string, Member>()
-    const members = new Map<string, Member>()
+    const fresh = new Map<string, ManagedServer>()
+    const members = new Map<string, ManagedServer>()
     /** Instances that join others of their server. */
-    const joining: Single[] = []
-    const adapted: Member[] = []
+    const joining: ServerInstance[] = []
+    const adapted: ManagedServer[] = []
     for (const [name, server] of Object.entries(config.servers)) {
       const kept = this.#members.get(name)
       const isChanged = !report.unchanged.includes(name)
@@ -200,7 +200,7 @@ export class ServerGroup {
     return report
   }
 
-  #retire({ server, client }: Pick<Member, 'server' | 'client'>): void {
+  #retire({ server, client }: Pick<ManagedServer, 'server' | 'client'>): void {
     const retireLimitMs = Math.max(this.#options.retireLimitMs, server.config.maxTimeoutMs ?? 0)
     const limit = AbortSignal.any([timeLimit(retireLimitMs), this.#stopping.signal])
     const late = new Promise<void>((resolve) => {
@@ -213,7 +213,7 @@ export class ServerGroup {
   }
 
   /** Starts these, each after those of them and of the rest that it depends on. */
-  #startInOrder(members: ReadonlyMap<string, Member>): readonly Promise<void>[] {
+  #startInOrder(members: ReadonlyMap<string, ManagedServer>): readonly Promise<void>[] {
     const starts = new Map<string, Promise<void>>()
     const start = (name: string): Promise<void> => {
       const known = starts.get(name)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { testIntake, type TestIntake } from '../../test/fixtures/intake.ts'
-import type { MessageLimits } from '../connection/message-limits.ts'
+import type { MessageLimits } from '../intake/message-limits.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
 interface Fetched extends TestIntake {

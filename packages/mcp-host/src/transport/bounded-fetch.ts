@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
-import { inPlaceOf, type Intake, type RefusedMessage } from '../connection/intake.ts'
+import { inPlaceOf, type Intake, type RefusedMessage } from '../intake/intake.ts'
 import { EventSplitter } from './event-splitter.ts'
 
 /** Of an answer that is no result: error pages, and what is read only to be dropped. */

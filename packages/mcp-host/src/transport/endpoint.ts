@@ -1,16 +1,12 @@
 import type { Transport } from '@modelcontextprotocol/client'
 
-import type { ServerConfig } from '../config/mcp-config.ts'
 import type { Logger } from '../logger.ts'
-import type { Intake } from '../connection/intake.ts'
-import type { MessageLimits } from '../connection/message-limits.ts'
+import type { Intake } from '../intake/intake.ts'
+import type { MessageLimits } from '../intake/message-limits.ts'
 import type { Environment } from '../environment.ts'
-import { childEnvironment } from '../process/child-environment.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { Guardian } from '../process/guardian.ts'
 import type { ProcessOutput } from './process-output.ts'
-import { openRemote } from './remote.ts'
-import { StdioTransport } from './stdio.ts'
 
 /** The way to one server: a process of ours or an address. It is used for one connection. */
 export interface Endpoint {
@@ -43,16 +39,4 @@ export interface EndpointDeps {
 export interface EndpointOptions {
   /** How long a process may take to stop before it is killed, in milliseconds. */
   readonly graceMs: number
-}
-
-/** Nothing is started or opened before the transport's `start`. */
-export function createEndpoint(
-  deps: EndpointDeps,
-  config: ServerConfig,
-  { graceMs }: EndpointOptions,
-): Endpoint {
-  if (config.type !== 'stdio') return openRemote(deps, config)
-  const { command, args, cwd, limits } = config
-  const program = { command, args, cwd, env: childEnvironment(deps.env, config.env) }
-  return new StdioTransport(deps, { program, graceMs, ...(limits === undefined ? {} : { limits }) })
 }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
-import type { LineQuota } from '../line-quota.ts'
+import type { LineQuota } from '../intake/line-quota.ts'
 import type { Logger } from '../logger.ts'
 import type { Mask } from '../process/mask-secrets.ts'
 

@@ -5,7 +5,7 @@ import {
 } from '@modelcontextprotocol/client'
 
 import type { RemoteServerConfig } from '../config/mcp-config.ts'
-import { Intake } from '../connection/intake.ts'
+import { Intake } from '../intake/intake.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { WebSocketTransport } from './websocket.ts'

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { MESSAGE_LIMITS, type MessageLimits } from '../connection/message-limits.ts'
+import { MESSAGE_LIMITS, type MessageLimits } from '../intake/message-limits.ts'
 import { Guardian } from '../process/guardian.ts'
 import { ProcessOutput } from './process-output.ts'
 import { StdioTransport } from './stdio.ts'

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import type { ResourceLimits } from '../config/mcp-config.ts'
-import type { JsonInspector } from '../connection/inspect-json.ts'
-import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../connection/intake.ts'
+import type { JsonInspector } from '../intake/inspect-json.ts'
+import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../intake/intake.ts'
 import { bindLogger } from '../logger.ts'
 import { enforceLimits } from '../process/enforce-limits.ts'
 import {
@@ -14,8 +14,8 @@ import {
   spawnGuarded,
   type SpawnOptions,
 } from '../process/spawn-guarded.ts'
-import { exitsWithin } from '../stop/exits-within.ts'
-import { stopProcess } from '../stop/stop-process.ts'
+import { exitsWithin } from '../process/exits-within.ts'
+import { stopProcess } from '../process/stop-process.ts'
 import { parseInThread } from '../thread/json.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'

@@ -5,7 +5,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 
-import { inPlaceOf, type Intake, refusalOf } from '../connection/intake.ts'
+import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
 import { UnsentError } from './unsent-error.ts'
 
 /** The name of MCP among what may be spoken over a WebSocket. */

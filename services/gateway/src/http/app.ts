@@ -16,27 +16,27 @@ import type { Approvals } from '../mcp/core/approvals.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
-import type { OwnMounts } from '../mcp/core/own-mounts.ts'
+import type { ClientVirtualServers } from '../mcp/core/client-virtual-servers.ts'
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
 import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'
 import { addCapabilitiesRoute } from '../mcp/rest/capabilities-route.ts'
 import { addRestRoutes } from '../mcp/rest/rest-routes.ts'
 import { SUBPROTOCOL } from '../mcp/mcp-socket.ts'
-import type { ModelList } from '../capabilities.ts'
-import type { Api, ApiDeps } from './api.ts'
-import { BodyFault, BodyReader } from './body-reader.ts'
+import type { ModelList } from '../status-summary.ts'
+import type { Api, ApiDeps } from '../edge/api.ts'
+import { BodyFault, BodyReader } from '../edge/body-reader.ts'
 import { addFileRoutes } from './file-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
-import { compressAnswers } from './compress-answers.ts'
-import { replyError } from './error-reply.ts'
+import { compressAnswers } from '../edge/compress-answers.ts'
+import { replyError } from '../edge/error-reply.ts'
 import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
 import { FRAME_PIECES, limitFrames } from './limit-frames.ts'
 import { addModelRoutes } from './model-routes.ts'
-import { refuseUpgrades } from './refuse-upgrades.ts'
-import { originGuard, originHeaders, preflightHeaders } from './origin.ts'
-import { readBodies } from './read-bodies.ts'
+import { refuseUpgrades } from '../edge/refuse-upgrades.ts'
+import { originGuard, originHeaders, preflightHeaders } from '../edge/origin.ts'
+import { readBodies } from '../edge/read-bodies.ts'
 import type { SessionRouteDeps } from './session-routes.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
@@ -64,11 +64,11 @@ const EVENTS = '/api/chat/session/:id/events'
 /** What is answered until the end; sockets and streams are told to go elsewhere in their own way. */
 const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
 
-export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'mounts' | 'passing'> {
+export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'virtualServers' | 'passing'> {
   /** Aborts when no new request is taken, a little after `draining`. */
   readonly refusing: AbortSignal
   readonly clients: Clients
-  readonly ownMounts: OwnMounts
+  readonly clientVirtualServers: ClientVirtualServers
   readonly signSession: SignSession
   readonly approvals?: Approvals | undefined
   readonly catalog: CatalogView
@@ -86,7 +86,7 @@ export async function buildApp(
   bodies = new BodyReader(),
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, refusing } = deps
-  const { clients, ownMounts, approvals, signSession } = deps
+  const { clients, clientVirtualServers, approvals, signSession } = deps
   const upstream = new SharedUpstream(
     new BusUpstream(
       deps.bus,
@@ -99,7 +99,7 @@ export async function buildApp(
     {
       upstream,
       clients,
-      ownMounts,
+      clientVirtualServers,
       approvals,
       signSession,
       serverInfo,

@@ -21,17 +21,17 @@ import { deletedSession } from '../session/deleted-session.ts'
 import { findAttachments } from '../session/find-attachments.ts'
 import { findStored, getMessage } from '../session/find-message.ts'
 import { followSession, newestTurn } from '../session/follow-session.ts'
-import { QueueTeller } from '../session/queue-teller.ts'
+import { QueueNotifier } from '../session/queue-notifier.ts'
 import type { IsSame } from '../session/same-message.ts'
 import { checkSame, sameMessage, sameRegeneration } from '../session/same-message.ts'
 import { messageToEnd, readQueue } from '../session/read-queue.ts'
 import { storeAnswer } from '../session/store-answer.ts'
 import { storeCancel } from '../session/store-cancel.ts'
 import { storeMessage } from '../session/store-message.ts'
-import type { Api, ApiDeps } from './api.ts'
-import { checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
-import type { Follow } from './event-stream.ts'
-import { sendEvents } from './event-stream.ts'
+import type { Api, ApiDeps } from '../edge/api.ts'
+import { checkNotDeleted, faults, jsonAnswer, SessionParams } from '../edge/api.ts'
+import type { Follow } from '../edge/event-stream.ts'
+import { sendEvents } from '../edge/event-stream.ts'
 
 const { text, id, replaces, model, attachments } = MessageUp.shape.payload.shape
 
@@ -123,7 +123,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
     },
   ): Promise<void> {
     const frames: Follow = async function* (signal, aside) {
-      using queue = new QueueTeller((item) => {
+      using queue = new QueueNotifier((item) => {
         // Of one message: that others come first. It may be over when this comes.
         const { waiting, current } = queue.view
         const isTold =

@@ -1,9 +1,9 @@
 import { ListedModel, ModelEntry, ProviderEntry } from '@mcp-host/contracts'
 import { z } from 'zod'
-import type { ModelList } from '../capabilities.ts'
+import type { ModelList } from '../status-summary.ts'
 import { describeFields } from '../projection/describe-fields.ts'
-import type { Api } from './api.ts'
-import { faults, jsonAnswer } from './api.ts'
+import type { Api } from '../edge/api.ts'
+import { faults, jsonAnswer } from '../edge/api.ts'
 
 const Model = describeFields(ListedModel, {
   id: "The provider's name of it; it is asked for as `provider/id`.",

@@ -4,8 +4,8 @@ import { UnderWay } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../events.ts'
 import type { Clients } from '../mcp/core/clients.ts'
-import type { OwnMounts } from '../mcp/core/own-mounts.ts'
-import { Mounts } from '../mcp/mounts.ts'
+import type { ClientVirtualServers } from '../mcp/core/client-virtual-servers.ts'
+import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { buildApp } from './app.ts'
 
 /** The description of the HTTP API, as a gateway serves it. Starts nothing. */
@@ -26,10 +26,10 @@ export async function openApiDocument(): Promise<object> {
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       passing: new UnderWay(),
       clients: {} as Clients,
-      ownMounts: {} as OwnMounts,
+      clientVirtualServers: {} as ClientVirtualServers,
       signSession: (random) => random,
       catalog,
-      mounts: new Mounts(catalog),
+      virtualServers: new VirtualServers(catalog),
       models: () => ({ providers: [] }),
       tools: () => [],
       live: { of: async () => [] },

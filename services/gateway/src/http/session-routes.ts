@@ -15,12 +15,12 @@ import {
 import { z } from 'zod'
 import { describeFields } from '../projection/describe-fields.ts'
 import { eraseSession } from '../session/erase-session.ts'
-import type { LiveConnections } from '../session/live-connections.ts'
+import type { LiveConnections } from '../connection/live-connections.ts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
 import { signedId } from '../mcp/core/signed-id.ts'
-import { Connection, Message, Session, Tools } from './answers.ts'
-import type { Api, ApiDeps } from './api.ts'
-import { CALL_TIMEOUT_MS, checkNotDeleted, faults, jsonAnswer, SessionParams } from './api.ts'
+import { Connection, Message, Session, Tools } from './response-schemas.ts'
+import type { Api, ApiDeps } from '../edge/api.ts'
+import { CALL_TIMEOUT_MS, checkNotDeleted, faults, jsonAnswer, SessionParams } from '../edge/api.ts'
 
 const MAX_TITLE_LENGTH = 200
 

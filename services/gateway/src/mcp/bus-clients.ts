@@ -3,14 +3,14 @@ import type { McpClientRecord } from '@mcp-host/contracts'
 import { BusError, clientCancel } from '@mcp-host/contracts'
 import { SlotMap } from 'mcp-host/slot-map'
 import type { Clients } from './core/clients.ts'
-import type { RpcId } from './core/rpc.ts'
-import { RpcCode, RpcFault } from './core/rpc.ts'
+import type { JsonRpcId } from './core/json-rpc.ts'
+import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 
 type ClientsBus = Pick<Bus, 'emit' | 'listen' | 'mcpClients'>
 
 interface Cancellable {
   readonly client: string
-  readonly requestId: RpcId
+  readonly requestId: JsonRpcId
   readonly listener: () => void
 }
 
@@ -38,7 +38,10 @@ export class BusClients implements Clients, Disposable {
   read(client: string): Promise<void> | undefined {
     return this.#view.read(client)?.catch((error: unknown) => {
       const message = `the session cannot be read right now: ${BusError.from(error).message}`
-      throw new RpcFault(RpcCode.unavailable, message, { status: 503, data: { retryable: true } })
+      throw new JsonRpcError(JsonRpcCode.unavailable, message, {
+        status: 503,
+        data: { retryable: true },
+      })
     })
   }
 
@@ -54,7 +57,7 @@ export class BusClients implements Clients, Disposable {
       await this.#bus.mcpClients.change(client, change)
     } catch (error) {
       const message = `the session cannot be changed right now: ${BusError.from(error).message}`
-      throw new RpcFault(RpcCode.unavailable, message, { data: { retryable: true } })
+      throw new JsonRpcError(JsonRpcCode.unavailable, message, { data: { retryable: true } })
     }
   }
 
@@ -62,11 +65,11 @@ export class BusClients implements Clients, Disposable {
     return this.#view.onChange(listener)
   }
 
-  cancel(client: string, requestId: RpcId): void {
+  cancel(client: string, requestId: JsonRpcId): void {
     this.#bus.emit(clientCancel, {}, { client, requestId })
   }
 
-  onCancel(client: string, requestId: RpcId, listener: () => void): Disposable {
+  onCancel(client: string, requestId: JsonRpcId, listener: () => void): Disposable {
     // A client may have used an id twice.
     const key = this.#cancels.add({ client, requestId, listener })
     return { [Symbol.dispose]: () => void this.#cancels.delete(key) }

@@ -6,10 +6,10 @@ import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
 import type {
-  KeptPlace,
-  Passed,
-  PassedRequest,
-  PassListener,
+  ResumePoint,
+  ForwardedReply,
+  ForwardedRequest,
+  ReplyListener,
   ResumedRequest,
 } from './core/upstream.ts'
 import { MOVED } from './core/upstream.ts'
@@ -38,10 +38,10 @@ beforeEach(async () => {
   resumed = []
   controls = []
   served = new DisposableStack()
-  served.use(supervisor.servePassage(passRequest, { server: 's' }, (...given) => pass(...given)))
+  served.use(supervisor.serveOpaque(passRequest, { server: 's' }, (...given) => pass(...given)))
   const params = { supervisor: supervisor.id }
   served.use(
-    supervisor.servePassage(resumeRequest, params, (...given) => {
+    supervisor.serveOpaque(resumeRequest, params, (...given) => {
       resumed.push(given[0].head)
       return resume(...given)
     }),
@@ -57,18 +57,18 @@ const result = (number: number) => ({ head: { type: 'result', number } as const,
 const keep = () => ({ type: 'kept', supervisor: supervisor.id }) as const
 
 let told: (number | undefined)[]
-let places: KeptPlace[]
+let places: ResumePoint[]
 beforeEach(() => {
   told = []
   places = []
 })
-const listener: PassListener = {
+const listener: ReplyListener = {
   onNotice: (_method, _params, number) => void told.push(number),
   onAsk: () => undefined,
-  onKept: (kept) => void places.push(kept),
+  onResumable: (kept) => void places.push(kept),
 }
-const ask = (more: Partial<PassedRequest> = {}): Promise<Passed> =>
-  upstream.pass('s', {
+const ask = (more: Partial<ForwardedRequest> = {}): Promise<ForwardedReply> =>
+  upstream.forward('s', {
     method: 'tools/call',
     params: {},
     era: 'legacy',
@@ -77,7 +77,7 @@ const ask = (more: Partial<PassedRequest> = {}): Promise<Passed> =>
     isResumable: true,
     ...more,
   })
-const comeBack = (kept: KeptPlace, more: Partial<ResumedRequest> = {}): Promise<Passed> =>
+const comeBack = (kept: ResumePoint, more: Partial<ResumedRequest> = {}): Promise<ForwardedReply> =>
   upstream.resume(kept, {
     client: 'ann',
     after: 2,
@@ -85,7 +85,7 @@ const comeBack = (kept: KeptPlace, more: Partial<ResumedRequest> = {}): Promise<
     listener,
     ...more,
   })
-const place = (): KeptPlace => ({ supervisor: supervisor.id, server: 's', id: 'g-1' })
+const place = (): ResumePoint => ({ supervisor: supervisor.id, server: 's', id: 'g-1' })
 
 test('a request of who can come back says so, and where it is kept is told', async () => {
   const heads: PassHead[] = []

@@ -10,7 +10,7 @@ const never = (): never => {
 const upstream = new BusUpstream({ id: 'gateway-1', pass: never } as never)
 
 const pass = (args: unknown): Promise<unknown> =>
-  upstream.pass('s', { method: 'tools/call', params: { arguments: args }, era: 'legacy' })
+  upstream.forward('s', { method: 'tools/call', params: { arguments: args }, era: 'legacy' })
 
 test('parameters that cannot be written again are refused', async () => {
   let deep: unknown = 1
@@ -41,12 +41,12 @@ describe('parameters for which a message of the bus is too small', () => {
     const bus = {
       id: 'gateway-1',
       blobs: { put, remove },
-      pass(...[, , { head, body }, , listener]: Parameters<Bus['pass']>) {
+      pass(...[, , { head, body }, , listener]: Parameters<Bus['callOpaque']>) {
         sent.push({ head, body }, [...removed])
         listener.onAnswer({ head: { type: 'result' }, body: new Uint8Array() })
       },
     }
-    await new BusUpstream(bus as never).pass('s', request)
+    await new BusUpstream(bus as never).forward('s', request)
     expect(stored).toEqual([{ numbers }])
     expect(sent).toMatchObject([{ head: { stored: 'k1' }, body: '' }, []])
     expect(removed).toEqual(['k1'])
@@ -55,7 +55,7 @@ describe('parameters for which a message of the bus is too small', () => {
   test('that cannot be stored are an error that says whether to try again', async () => {
     const blobs = { put: () => Promise.reject(new BusError('unavailable', 'no broker')), remove }
     const bus = { id: 'gateway-1', blobs, pass: never }
-    await expect(new BusUpstream(bus as never).pass('s', request)).rejects.toMatchObject({
+    await expect(new BusUpstream(bus as never).forward('s', request)).rejects.toMatchObject({
       code: -32_000,
       data: { retryable: true },
     })
@@ -67,14 +67,14 @@ test('a request for a server that was removed from the configuration is refused 
   let asked = 0
   const bus = {
     id: 'gateway-1',
-    pass(...[, , , , listener]: Parameters<Bus['pass']>) {
+    pass(...[, , , , listener]: Parameters<Bus['callOpaque']>) {
       asked++
       listener.onFailure(new BusError('unavailable', 'nobody answers'))
     },
   }
   const to = new BusUpstream(bus as never, (server) => server !== 's')
   await expect(
-    to.pass('s', { method: 'tools/call', params: {}, era: 'legacy' }),
+    to.forward('s', { method: 'tools/call', params: {}, era: 'legacy' }),
   ).rejects.toMatchObject({
     code: -32_602,
     data: { reason: 'removed', retryable: false },
@@ -93,7 +93,7 @@ describe('when whoever has it is silent', () => {
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
-      pass(...[, , question, , listener]: Parameters<Bus['pass']>) {
+      pass(...[, , question, , listener]: Parameters<Bus['callOpaque']>) {
         asked.push(question)
         if (asked.length > lost) listener.onAnswer(answered)
         else listener.onFailure(new BusError('deadline', 'no answer in time'))
@@ -105,7 +105,7 @@ describe('when whoever has it is silent', () => {
 
   test('a request is never sent again', async () => {
     const { asked, upstream: to } = losing(1)
-    await expect(to.pass('s', request)).rejects.toMatchObject(fault)
+    await expect(to.forward('s', request)).rejects.toMatchObject(fault)
     expect(asked).toHaveLength(1)
   })
 
@@ -114,7 +114,7 @@ describe('when whoever has it is silent', () => {
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
-      pass(...[{ subject }, , , , listener]: Parameters<Bus['pass']>) {
+      pass(...[{ subject }, , , , listener]: Parameters<Bus['callOpaque']>) {
         asked.push(subject)
         if (asked.length === 1) {
           listener.onAnswer({ head: { type: 'kept', supervisor: 's1' }, body: new Uint8Array() })
@@ -126,19 +126,19 @@ describe('when whoever has it is silent', () => {
     }
     const inSession = { ...request, client: { id: 'c', capabilities: {} } }
     const to = new BusUpstream(bus as never)
-    expect((await to.pass('s', { ...inSession, isReadOnly: true })).type).toBe('result')
+    expect((await to.forward('s', { ...inSession, isReadOnly: true })).type).toBe('result')
     expect(asked).toEqual([passRequest.subject, resumeRequest.subject, passRequest.subject])
     asked.length = 0
-    await expect(to.pass('s', inSession)).rejects.toMatchObject(fault)
+    await expect(to.forward('s', inSession)).rejects.toMatchObject(fault)
     expect(asked).toEqual([passRequest.subject, resumeRequest.subject])
   })
 
   test('what only reads is sent once more', async () => {
     const { asked, upstream: to } = losing(1)
-    const passed = await to.pass('s', { ...request, isReadOnly: true })
-    expect([passed.type, asked.length]).toEqual(['result', 2])
+    const forwarded = await to.forward('s', { ...request, isReadOnly: true })
+    expect([forwarded.type, asked.length]).toEqual(['result', 2])
     const { asked: twice, upstream: silent } = losing(2)
-    await expect(silent.pass('s', { ...request, isReadOnly: true })).rejects.toMatchObject(fault)
+    await expect(silent.forward('s', { ...request, isReadOnly: true })).rejects.toMatchObject(fault)
     expect(twice).toHaveLength(2)
   })
 
@@ -161,9 +161,11 @@ describe('when whoever has it is silent', () => {
         () => true,
         () => ['s1', 's2'],
       )
-      const passed = to.pass('s', { ...request, isReadOnly: true }).catch((error: unknown) => error)
-      if (code === 'deadline') expect(await passed).toMatchObject(fault)
-      else expect(await passed).toMatchObject({ type: 'result' })
+      const forwarded = to
+        .forward('s', { ...request, isReadOnly: true })
+        .catch((error: unknown) => error)
+      if (code === 'deadline') expect(await forwarded).toMatchObject(fault)
+      else expect(await forwarded).toMatchObject({ type: 'result' })
       expect(asked).toHaveLength(times)
     },
   )

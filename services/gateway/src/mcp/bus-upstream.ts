@@ -15,13 +15,13 @@ import {
   watchClientResources,
   watchResources,
 } from '@mcp-host/contracts'
-import type { Params } from './core/rpc.ts'
-import { isObject, RpcCode, RpcFault } from './core/rpc.ts'
+import type { Params } from './core/json-rpc.ts'
+import { isObject, JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 import type {
   ClientMessage,
-  KeptPlace,
-  Passed,
-  PassedRequest,
+  ResumePoint,
+  ForwardedReply,
+  ForwardedRequest,
   ResumedRequest,
   ServerLog,
   Upstream,
@@ -29,7 +29,7 @@ import type {
 } from './core/upstream.ts'
 import { MOVED } from './core/upstream.ts'
 import { isAnySilent } from './is-any-silent.ts'
-import { PassedCall } from './passed-call.ts'
+import { PendingRequest } from './pending-request.ts'
 
 /** How long a request waits for a supervisor that has its server. */
 const PATIENCE_MS = 5_000
@@ -41,7 +41,7 @@ const MAX_INLINE_BYTES = 1_000_000
 const WATCH_AGAIN_MS = WATCH_MS / 3
 const WATCH_TIMEOUT_MS = 10_000
 
-type UpstreamBus = Pick<Bus, 'id' | 'pass' | 'call' | 'emit' | 'listen' | 'blobs'>
+type UpstreamBus = Pick<Bus, 'id' | 'callOpaque' | 'call' | 'emit' | 'listen' | 'blobs'>
 
 /** Passes requests on over the bus, to whichever supervisor has the server. */
 export class BusUpstream implements Upstream {
@@ -64,7 +64,7 @@ export class BusUpstream implements Upstream {
     this.#supervisors = supervisors
   }
 
-  async pass(server: string, request: PassedRequest): Promise<Passed> {
+  async forward(server: string, request: ForwardedRequest): Promise<ForwardedReply> {
     const { method, params, era, listener, isResumable, client, isOwn, signal, traceparent } =
       request
     const id = `${this.#bus.id}-${this.#count++}`
@@ -79,7 +79,7 @@ export class BusUpstream implements Upstream {
     const stored = isTooLarge(body) ? await this.#store(server, body) : undefined
     if (stored !== undefined) head.stored = stored
     const question = { head, body: stored === undefined ? body : '', process }
-    const call = new PassedCall(this.#bus, { server, id, listener, signal, traceparent })
+    const call = new PendingRequest(this.#bus, { server, id, listener, signal, traceparent })
     try {
       let answer: Frame<PassReply>
       try {
@@ -87,16 +87,19 @@ export class BusUpstream implements Upstream {
       } catch (error) {
         answer = await this.#askAgain(call, question, request, error)
       }
-      const passed = this.#passed(call, answer)
-      return passed instanceof Promise ? await passed : passed
+      const forwarded = this.#forwarded(call, answer)
+      return forwarded instanceof Promise ? await forwarded : forwarded
     } finally {
       call.end()
       if (stored !== undefined) this.#bus.blobs.remove(stored).catch(() => undefined)
     }
   }
 
-  async resume(kept: KeptPlace, { client, after, ...request }: ResumedRequest): Promise<Passed> {
-    const call = new PassedCall(this.#bus, { ...kept, ...request })
+  async resume(
+    kept: ResumePoint,
+    { client, after, ...request }: ResumedRequest,
+  ): Promise<ForwardedReply> {
+    const call = new PendingRequest(this.#bus, { ...kept, ...request })
     call.kept = kept
     call.number = after
     // An id that was made up must not end what others have asked for.
@@ -104,7 +107,7 @@ export class BusUpstream implements Upstream {
     try {
       const answer = await this.#takeUp(call, kept, client, PATIENCE_MS)
       if (answer === undefined) throw unknownOutcome(call.server, GONE)
-      return await this.#passed(call, answer)
+      return await this.#forwarded(call, answer)
     } finally {
       call.end()
     }
@@ -176,7 +179,10 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  #passed(call: PassedCall, { head, body }: Frame<PassReply>): Passed | Promise<Passed> {
+  #forwarded(
+    call: PendingRequest,
+    { head, body }: Frame<PassReply>,
+  ): ForwardedReply | Promise<ForwardedReply> {
     if (head.type === 'moved') throw MOVED
     if (head.type === 'error') return { type: 'error', json: body, code: head.code }
     const hasLinks = 'hasLinks' in head && head.hasLinks === true
@@ -185,7 +191,7 @@ export class BusUpstream implements Upstream {
     return { type: 'result', json: body, hasLinks, isRefused }
   }
 
-  async #stored(call: PassedCall, key: string, hasLinks: boolean): Promise<Passed> {
+  async #stored(call: PendingRequest, key: string, hasLinks: boolean): Promise<ForwardedReply> {
     try {
       return { type: 'result', json: await this.#bus.blobs.get(key), hasLinks }
     } catch (error) {
@@ -198,9 +204,9 @@ export class BusUpstream implements Upstream {
 
   /** Asks until somebody takes it; once it was taken, never again, unless it only reads and who had it is dead. `error`: why it failed before. */
   async #askAgain(
-    call: PassedCall,
+    call: PendingRequest,
     question: Question,
-    { client, isReadOnly }: PassedRequest,
+    { client, isReadOnly }: ForwardedRequest,
     error: unknown,
   ): Promise<Frame<PassReply>> {
     const giveUpAt = performance.now() + PATIENCE_MS
@@ -236,21 +242,25 @@ export class BusUpstream implements Upstream {
   }
 
   /** Asks the caller's own process, where it has one, else anybody who has the server. */
-  #find(call: PassedCall, question: Question): Promise<Frame<PassReply>> {
+  #find(call: PendingRequest, question: Question): Promise<Frame<PassReply>> {
     return question.process === undefined
       ? this.#askAnybody(call, question)
       : this.#askOwn(call, question, question.process)
   }
 
-  #askAnybody(call: PassedCall, question: Question): Promise<Frame<PassReply>> {
-    return call.ask((options) => this.#bus.pass(passRequest, call, question, options, call))
+  #askAnybody(call: PendingRequest, question: Question): Promise<Frame<PassReply>> {
+    return call.ask((options) => this.#bus.callOpaque(passRequest, call, question, options, call))
   }
 
-  async #askOwn(call: PassedCall, question: Question, client: string): Promise<Frame<PassReply>> {
+  async #askOwn(
+    call: PendingRequest,
+    question: Question,
+    client: string,
+  ): Promise<Frame<PassReply>> {
     const { server } = call
     try {
       return await call.ask((options) =>
-        this.#bus.pass(passClientRequest, { server, client }, question, options, call),
+        this.#bus.callOpaque(passClientRequest, { server, client }, question, options, call),
       )
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
@@ -264,8 +274,8 @@ export class BusUpstream implements Upstream {
    * gone, or has nothing of the request.
    */
   async #takeUp(
-    call: PassedCall,
-    { supervisor }: KeptPlace,
+    call: PendingRequest,
+    { supervisor }: ResumePoint,
     client: string,
     patienceMs: number,
   ): Promise<Frame<PassReply> | undefined> {
@@ -278,7 +288,7 @@ export class BusUpstream implements Upstream {
       try {
         return await call.ask((options) => {
           const head = { id, client, after: call.number }
-          this.#bus.pass(resumeRequest, { supervisor }, { head, body: '' }, options, call)
+          this.#bus.callOpaque(resumeRequest, { supervisor }, { head, body: '' }, options, call)
         })
       } catch (error) {
         call.checkCaller()
@@ -310,7 +320,7 @@ function toBody(params: Params): string {
     return JSON.stringify(params)
   } catch {
     // What could be read cannot always be written.
-    throw new RpcFault(RpcCode.invalidParams, 'params: are nested too deeply')
+    throw new JsonRpcError(JsonRpcCode.invalidParams, 'params: are nested too deeply')
   }
 }
 
@@ -320,7 +330,10 @@ function isTooLarge(body: string): boolean {
 }
 
 /** The process of the caller's session, or the one that waits for the caller to come back. */
-function processOf({ requestState }: Params, client: PassedRequest['client']): string | undefined {
+function processOf(
+  { requestState }: Params,
+  client: ForwardedRequest['client'],
+): string | undefined {
   if (client !== undefined) return client.id
   if (typeof requestState !== 'string') return undefined
   return /^mcp-host\.([A-Za-z0-9_-]+)\./.exec(requestState)?.[1]
@@ -333,26 +346,31 @@ function isError(error: unknown): error is { code: number; message: string } {
 }
 
 /** Why there was no answer, and whether it may be asked again. */
-function toFault(error: unknown, server: string): RpcFault {
-  if (error instanceof RpcFault) return error
+function toFault(error: unknown, server: string): JsonRpcError {
+  if (error instanceof JsonRpcError) return error
   const { code, message } = BusError.from(error)
   if (code === 'deadline') return unknownOutcome(server, GONE)
-  if (code !== 'unavailable') return new RpcFault(RpcCode.internal, message, { data: { server } })
-  return new RpcFault(RpcCode.unavailable, `the server "${server}" is not available right now`, {
-    data: { server, reason: 'unavailable', retryable: true },
-  })
+  if (code !== 'unavailable')
+    return new JsonRpcError(JsonRpcCode.internal, message, { data: { server } })
+  return new JsonRpcError(
+    JsonRpcCode.unavailable,
+    `the server "${server}" is not available right now`,
+    {
+      data: { server, reason: 'unavailable', retryable: true },
+    },
+  )
 }
 
-function removed(server: string): RpcFault {
+function removed(server: string): JsonRpcError {
   const message = `the server "${server}" was removed from the configuration`
-  return new RpcFault(RpcCode.invalidParams, message, {
+  return new JsonRpcError(JsonRpcCode.invalidParams, message, {
     data: { server, reason: 'removed', retryable: false },
   })
 }
 
-function unknownOutcome(server: string, why: string): RpcFault {
+function unknownOutcome(server: string, why: string): JsonRpcError {
   const message = `whether the request took effect at the server "${server}" is not known: ${why}`
-  return new RpcFault(RpcCode.unavailable, message, {
+  return new JsonRpcError(JsonRpcCode.unavailable, message, {
     data: { server, reason: 'unknown-outcome', retryable: false },
   })
 }

@@ -10,14 +10,14 @@ import { catalogKey } from '@mcp-host/contracts'
 import { UnderWay } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { BodyReader } from '../http/body-reader.ts'
-import { originGuard } from '../http/origin.ts'
+import { BodyReader } from '../edge/body-reader.ts'
+import { originGuard } from '../edge/origin.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
-import type { Passed, PassedRequest } from './core/upstream.ts'
+import type { ForwardedReply, ForwardedRequest } from './core/upstream.ts'
 import { McpHttp } from './mcp-http.ts'
-import { Mounts } from './mounts.ts'
+import { VirtualServers } from './virtual-servers.ts'
 
 const tool = { name: 'add', inputSchema: { type: 'object' } }
 const catalog: readonly CatalogEntry[] = [
@@ -38,7 +38,7 @@ let draining: AbortController
 let refusing: AbortController
 /** What the client answered to questions. */
 let answers: unknown[]
-let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
 let server: Server
 /** Of clients that keep their connections. */
 let agent: Agent
@@ -55,7 +55,7 @@ beforeEach(async () => {
     signSession: (random) => random,
     serverInfo: { name: 'mcp-host', version: '1' },
     upstream: {
-      pass: async (_, passed) => answer(passed),
+      forward: async (_, forwarded) => answer(forwarded),
       resume: () => Promise.reject(new Error('nothing is kept')),
       answer: (question, said) => void answers.push([question, said]),
       tell: () => undefined,
@@ -65,9 +65,9 @@ beforeEach(async () => {
     },
   })
   const entries = new Map(catalog.map((each) => [catalogKey(each), each]))
-  const mounts = new Mounts({ entries, onChange: () => nothing })
+  const virtualServers = new VirtualServers({ entries, onChange: () => nothing })
   const checkOrigin = originGuard(['https://chat.example.com'])
-  const deps = { endpoint, mounts, passing, checkOrigin, bodies }
+  const deps = { endpoint, virtualServers, passing, checkOrigin, bodies }
   const signals = { draining: draining.signal, refusing: refusing.signal }
   const http = new McpHttp({ ...deps, ...signals })
   server = createServer((asked, response) => {
@@ -86,7 +86,7 @@ afterEach(() => {
 })
 
 const bytes = new TextEncoder()
-const result = (value: object): Passed => ({
+const result = (value: object): ForwardedReply => ({
   type: 'result',
   json: bytes.encode(JSON.stringify(value)),
 })
@@ -275,9 +275,9 @@ describe('a page', () => {
 })
 
 test('a client that leaves ends the request, and nobody waits for it', async () => {
-  let signal: PassedRequest['signal']
-  answer = (passed) => {
-    ;({ signal } = passed)
+  let signal: ForwardedRequest['signal']
+  answer = (forwarded) => {
+    ;({ signal } = forwarded)
     return new Promise((_, reject) => {
       signal?.addEventListener('abort', () => reject(signal?.reason))
     })
@@ -305,7 +305,7 @@ test('a client that leaves ends the request, and nobody waits for it', async () 
 
 describe('a gateway that goes down', () => {
   test('answers what runs and what comes just then, and ends the connections', async () => {
-    const go = Promise.withResolvers<Passed>()
+    const go = Promise.withResolvers<ForwardedReply>()
     answer = () => go.promise
     const asked = post(call)
     await eventually(() => passing.count === 1, { what: 'the request' })
@@ -321,7 +321,7 @@ describe('a gateway that goes down', () => {
   test('ends the connection of a stream with it', async () => {
     // Else an idle connection would end by itself.
     server.keepAliveTimeout = 0
-    const go = Promise.withResolvers<Passed>()
+    const go = Promise.withResolvers<ForwardedReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/progress', '{"progress":1}')
       return go.promise

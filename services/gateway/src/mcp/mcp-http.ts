@@ -3,25 +3,25 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { UnderWay } from '@mcp-host/service'
 import { ownValue } from '@mcp-host/contracts'
-import type { BodyReader } from '../http/body-reader.ts'
-import { BodyFault } from '../http/body-reader.ts'
-import { isLarge, preferredEncoding } from '../http/compress-answers.ts'
-import { errorAnswer } from '../http/error-reply.ts'
-import type { OriginGuard } from '../http/origin.ts'
-import { originHeaders, preflightHeaders } from '../http/origin.ts'
+import type { BodyReader } from '../edge/body-reader.ts'
+import { BodyFault } from '../edge/body-reader.ts'
+import { isLarge, preferredEncoding } from '../edge/compress-answers.ts'
+import { errorAnswer } from '../edge/error-reply.ts'
+import type { OriginGuard } from '../edge/origin.ts'
+import { originHeaders, preflightHeaders } from '../edge/origin.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { Cancellation } from 'mcp-host/cancellation'
-import type { McpEndpoint, McpExchange, McpReply } from './core/endpoint.ts'
+import type { McpEndpoint, EndpointRequest, EndpointReply } from './core/endpoint.ts'
 import { idOf } from './core/classify.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import { failure } from './core/messages.ts'
-import type { Mount } from './core/mount.ts'
-import { isObject, RpcCode, RpcFault } from './core/rpc.ts'
-import type { Mounts } from './mounts.ts'
+import type { VirtualServer } from './core/virtual-server.ts'
+import { isObject, JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
+import type { VirtualServers } from './virtual-servers.ts'
 
 export interface McpHttpDeps {
   readonly endpoint: McpEndpoint
-  readonly mounts: Mounts
+  readonly virtualServers: VirtualServers
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
   /** Requests under way, to be waited for. */
@@ -48,14 +48,14 @@ export class McpHttp {
     const { url = '' } = request
     const find = url === '/mcp' ? all : readAddress(url)
     if (find === undefined) return false
-    const { settling } = this.#deps.mounts
+    const { settling } = this.#deps.virtualServers
     if (settling === undefined) this.#begin(request, response, find)
     else void settling.then(() => this.#begin(request, response, find))
     return true
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, find: Find): void {
-    const { mounts, draining, checkOrigin, bodies } = this.#deps
+    const { virtualServers, draining, checkOrigin, bodies } = this.#deps
     const { method, headers } = request
     try {
       // Only a POST has a body that is read.
@@ -63,26 +63,26 @@ export class McpHttp {
       checkOrigin(headers)
       if (draining.aborted) response.setHeader('connection', 'close')
       const preflight = preflightHeaders(method, headers)
-      const mount = find(mounts)
+      const virtualServer = find(virtualServers)
       if (preflight !== undefined) send(response, headers, { status: 204, headers: preflight })
-      else if (mount === undefined) {
+      else if (virtualServer === undefined) {
         bodies.discard(request)
         send(response, headers, NO_SERVER)
-      } else this.#read(request, response, mount)
+      } else this.#read(request, response, virtualServer)
     } catch (error) {
       bodies.discard(request)
       refuse(response, headers, error)
     }
   }
 
-  #read(request: IncomingMessage, response: ServerResponse, mount: Mount): void {
-    if (request.method !== 'POST') return this.#answer(request, response, mount, EMPTY)
+  #read(request: IncomingMessage, response: ServerResponse, virtualServer: VirtualServer): void {
+    if (request.method !== 'POST') return this.#answer(request, response, virtualServer, EMPTY)
     this.#deps.bodies.receive(request, MAX_REQUEST_BYTES, (received) => {
       if (!(received instanceof BodyFault)) {
         const { bytes } = received
         // Not by `using`, which takes half a microsecond.
         received[Symbol.dispose]()
-        return this.#answer(request, response, mount, bytes)
+        return this.#answer(request, response, virtualServer, bytes)
       }
       // It broke off: there is nobody to answer.
       if (request.destroyed) return
@@ -94,7 +94,7 @@ export class McpHttp {
   #answer(
     { method = '', headers, socket }: IncomingMessage,
     response: ServerResponse,
-    mount: Mount,
+    virtualServer: VirtualServer,
     body: Uint8Array,
   ): void {
     // It is gone, and will not say so again.
@@ -103,14 +103,14 @@ export class McpHttp {
     const refusal = refusing.aborted ? refusalOf(method, body) : undefined
     if (refusal !== undefined) return send(response, headers, refusal)
     const exchange = new HttpExchange(method, headers, body, draining)
-    const passed = passing.begin()
+    const forwarded = passing.begin()
     response.on('close', () => {
       if (!response.writableFinished) exchange.signal.cancel()
       // Later requests on this connection are a successor's.
       if (draining.aborted) socket.end()
-      passed[Symbol.dispose]()
+      forwarded[Symbol.dispose]()
     })
-    void endpoint.handle(exchange, mount).then((reply) => {
+    void endpoint.handle(exchange, virtualServer).then((reply) => {
       // The connection is not to be used again.
       if (draining.aborted && !response.headersSent) response.setHeader('connection', 'close')
       send(response, headers, reply)
@@ -119,7 +119,7 @@ export class McpHttp {
 }
 
 /** A request of HTTP, in the words of the endpoint. */
-class HttpExchange implements McpExchange {
+class HttpExchange implements EndpointRequest {
   readonly method: string
   readonly body: Uint8Array
   readonly closing: AbortSignal
@@ -144,12 +144,12 @@ class HttpExchange implements McpExchange {
 
 const EMPTY = new Uint8Array()
 const text = new TextDecoder()
-const NO_SERVER: McpReply = {
+const NO_SERVER: EndpointReply = {
   status: 404,
   headers: { 'content-type': 'application/json' },
   body: failure(
     null,
-    new RpcFault(RpcCode.invalidRequest, 'there is no such MCP server or bundle'),
+    new JsonRpcError(JsonRpcCode.invalidRequest, 'there is no such MCP server or bundle'),
   ),
 }
 
@@ -157,14 +157,14 @@ const GOING_DOWN = {
   status: 503,
   headers: { 'content-type': 'application/json', 'retry-after': '1' },
 }
-const DRAINING = new RpcFault(RpcCode.unavailable, MAINTENANCE, {
+const DRAINING = new JsonRpcError(JsonRpcCode.unavailable, MAINTENANCE, {
   data: { reason: 'unavailable', retryable: true },
 })
 
-type WholeReply = McpReply & { readonly body: Uint8Array }
-type Find = (mounts: Mounts) => Mount | undefined
+type WholeReply = EndpointReply & { readonly body: Uint8Array }
+type Find = (virtualServers: VirtualServers) => VirtualServer | undefined
 
-const all: Find = (mounts) => mounts.all()
+const all: Find = (virtualServers) => virtualServers.all()
 const ADDRESS = /^\/mcp(?:\/(servers|bundles)\/([^/?]+))?(?:\?|$)/
 
 /** What is meant by an address; `undefined`: no MCP server. */
@@ -178,14 +178,15 @@ function readAddress(url: string): Find | undefined {
   } catch {
     return undefined
   }
-  return (mounts) => (kind === 'servers' ? mounts.server(name) : mounts.bundle(name))
+  return (virtualServers) =>
+    kind === 'servers' ? virtualServers.server(name) : virtualServers.bundle(name)
 }
 
 /**
  * The refusal of what a gateway that goes down does not begin any more; `undefined`: answers, notifications and the
  * end of a session are taken until the end. JSON-RPC, and never 404, which would end the session of a client.
  */
-function refusalOf(method: string, body: Uint8Array): McpReply | undefined {
+function refusalOf(method: string, body: Uint8Array): EndpointReply | undefined {
   if (method === 'DELETE') return undefined
   let message: unknown
   try {
@@ -213,7 +214,7 @@ function refuse(
 function send(
   response: ServerResponse,
   asked: IncomingHttpHeaders,
-  { status, headers: own, body = EMPTY }: McpReply,
+  { status, headers: own, body = EMPTY }: EndpointReply,
 ): void {
   const origin = originHeaders(asked)
   const headers = origin === undefined ? own : { ...own, ...origin }
@@ -246,7 +247,7 @@ function sendLarge(
 function write(
   response: ServerResponse,
   status: number,
-  headers: McpReply['headers'],
+  headers: EndpointReply['headers'],
   body: Uint8Array,
 ): void {
   const whole = status === 204 ? headers : { ...headers, 'content-length': body.length }

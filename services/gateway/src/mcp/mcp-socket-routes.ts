@@ -3,15 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayConfig } from '../config.ts'
 import type { McpEndpoint } from './core/endpoint.ts'
-import type { Mount } from './core/mount.ts'
-import { RpcCode } from './core/rpc.ts'
+import type { VirtualServer } from './core/virtual-server.ts'
+import { JsonRpcCode } from './core/json-rpc.ts'
 import type { McpSocketEvents } from './mcp-socket.ts'
 import { serveMcpSocket } from './mcp-socket.ts'
-import type { Mounts } from './mounts.ts'
+import type { VirtualServers } from './virtual-servers.ts'
 
 export interface McpSocketDeps {
   readonly endpoint: McpEndpoint
-  readonly mounts: Mounts
+  readonly virtualServers: VirtualServers
   /** Sockets that are open, to be waited for. */
   readonly passing: UnderWay
   /** Aborts when no more is taken. */
@@ -22,25 +22,26 @@ export interface McpSocketDeps {
 /** The whole catalog, and each server and bundle, as one MCP server over WebSocket, below its address. */
 export async function addMcpSockets(
   app: FastifyInstance,
-  { endpoint, mounts, passing, draining, events }: McpSocketDeps,
+  { endpoint, virtualServers, passing, draining, events }: McpSocketDeps,
   settings: Pick<GatewayConfig, 'heartbeatMs'>,
 ): Promise<void> {
-  function converse(socket: WebSocket, mount: Mount | undefined): void {
-    if (mount === undefined) return socket.close(1008, 'there is no such MCP server or bundle')
-    const passed = passing.begin()
-    const over = serveMcpSocket({ endpoint, mount, draining, events }, socket, settings)
-    void over.finally(() => passed[Symbol.dispose]())
+  function converse(socket: WebSocket, virtualServer: VirtualServer | undefined): void {
+    if (virtualServer === undefined)
+      return socket.close(1008, 'there is no such MCP server or bundle')
+    const forwarded = passing.begin()
+    const over = serveMcpSocket({ endpoint, virtualServer, draining, events }, socket, settings)
+    void over.finally(() => forwarded[Symbol.dispose]())
   }
 
-  async function begin(socket: WebSocket, find: () => Mount | undefined): Promise<void> {
+  async function begin(socket: WebSocket, find: () => VirtualServer | undefined): Promise<void> {
     // Data that arrives meanwhile stays in the socket.
     socket.pause()
-    await mounts.settling
+    await virtualServers.settling
     socket.resume()
     converse(socket, find())
   }
 
-  function add(address: string, find: (params: Params) => Mount | undefined): void {
+  function add(address: string, find: (params: Params) => VirtualServer | undefined): void {
     app.route({
       method: 'GET',
       url: `${address}/ws`,
@@ -49,9 +50,9 @@ export async function addMcpSockets(
     })
   }
 
-  add('/mcp', () => mounts.all())
-  add('/mcp/servers/:server', ({ server = '' }) => mounts.server(server))
-  add('/mcp/bundles/:bundle', ({ bundle = '' }) => mounts.bundle(bundle))
+  add('/mcp', () => virtualServers.all())
+  add('/mcp/servers/:server', ({ server = '' }) => virtualServers.server(server))
+  add('/mcp/bundles/:bundle', ({ bundle = '' }) => virtualServers.bundle(bundle))
 }
 
 type Params = Readonly<Record<string, string>>
@@ -60,7 +61,7 @@ const ONLY_SOCKETS = {
   jsonrpc: '2.0',
   id: null,
   error: {
-    code: RpcCode.invalidRequest,
+    code: JsonRpcCode.invalidRequest,
     message: 'this is a WebSocket endpoint; connect with ws://',
   },
 }

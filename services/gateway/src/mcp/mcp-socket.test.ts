@@ -6,8 +6,8 @@ import { gatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from './core/endpoint.ts'
-import { Offer } from './core/offer.ts'
-import type { Passed } from './core/upstream.ts'
+import { MergedListing } from './core/merged-listing.ts'
+import type { ForwardedReply } from './core/upstream.ts'
 import { serveMcpSocket } from './mcp-socket.ts'
 
 const MIB = 1024 * 1024
@@ -53,7 +53,7 @@ class FakeSocket extends EventEmitter {
 let socket: FakeSocket
 let draining: AbortController
 let metrics: Registry
-let answer: () => Promise<Passed> | Passed
+let answer: () => Promise<ForwardedReply> | ForwardedReply
 beforeEach(() => {
   socket = new FakeSocket()
   draining = new AbortController()
@@ -63,14 +63,17 @@ beforeEach(() => {
 
 function serve(heartbeatMs = 60_000): Promise<void> {
   const tools = [{ name: 'do', inputSchema: {} }]
-  const offering = { server: 'a', tools, prompts: [], resources: [], resourceTemplates: [] }
-  const mount = { offer: new Offer([offering], ({ name }) => name), onChange: () => nothing }
+  const serverListing = { server: 'a', tools, prompts: [], resources: [], resourceTemplates: [] }
+  const virtualServer = {
+    listing: new MergedListing([serverListing], ({ name }) => name),
+    onChange: () => nothing,
+  }
   const endpoint = new McpEndpoint({
     signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {
-      pass: async () => answer(),
+      forward: async () => answer(),
       resume: () => Promise.reject(new Error('nothing is kept')),
       answer: () => undefined,
       tell: () => undefined,
@@ -80,7 +83,7 @@ function serve(heartbeatMs = 60_000): Promise<void> {
     },
   })
   const events = gatewayEvents(metrics)
-  const deps = { endpoint, mount, draining: draining.signal, events }
+  const deps = { endpoint, virtualServer, draining: draining.signal, events }
   // Only what it uses of one.
   return serveMcpSocket(deps, socket as unknown as WebSocket, { heartbeatMs })
 }
@@ -125,7 +128,7 @@ test('one large message hinders nothing', async () => {
 })
 
 test('a gateway that stops waits for what is under way, then sends its clients on', async () => {
-  const reply = Promise.withResolvers<Passed>()
+  const reply = Promise.withResolvers<ForwardedReply>()
   answer = () => reply.promise
   const over = serve()
   socket.ask(1, 'tools/call', { name: 'do' })

@@ -1,11 +1,11 @@
 import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
-import { startHeartbeat } from '../socket/heartbeat.ts'
-import type { ConversationDeps } from './core/conversation.ts'
-import { Conversation } from './core/conversation.ts'
+import { startHeartbeat } from '../edge/heartbeat.ts'
+import type { DuplexSessionDeps } from './core/duplex-session.ts'
+import { DuplexSession } from './core/duplex-session.ts'
 
-export interface McpSocketDeps extends Pick<ConversationDeps, 'endpoint' | 'mount'> {
+export interface McpSocketDeps extends Pick<DuplexSessionDeps, 'endpoint' | 'virtualServer'> {
   /** Aborts when no more is taken. */
   readonly draining: AbortSignal
   readonly events: McpSocketEvents
@@ -25,7 +25,7 @@ const CLOSE_LIMIT_MS = 1_000
 
 /** The life of one socket: MCP, one message to a frame. Resolves when it, and its session, are over. */
 export async function serveMcpSocket(
-  { endpoint, mount, draining, events }: McpSocketDeps,
+  { endpoint, virtualServer, draining, events }: McpSocketDeps,
   socket: WebSocket,
   { heartbeatMs }: { heartbeatMs: number },
 ): Promise<void> {
@@ -38,9 +38,9 @@ export async function serveMcpSocket(
   stack.defer(startHeartbeat(socket, heartbeatMs))
   /** Of the largest message that may still wait. */
   let largest = 0
-  const conversation = new Conversation({
+  const conversation = new DuplexSession({
     endpoint,
-    mount,
+    virtualServer,
     closing: draining,
     send(message) {
       if (socket.readyState !== socket.OPEN) return

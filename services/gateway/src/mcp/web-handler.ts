@@ -1,14 +1,14 @@
 import { ByteBuffer } from './core/byte-buffer.ts'
-import type { McpEndpoint, McpReply } from './core/endpoint.ts'
+import type { McpEndpoint, EndpointReply } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import { failure } from './core/messages.ts'
-import type { Mount } from './core/mount.ts'
-import { RpcCode, RpcFault } from './core/rpc.ts'
+import type { VirtualServer } from './core/virtual-server.ts'
+import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 
 export interface WebHandlerDeps {
   readonly endpoint: McpEndpoint
   /** What is offered at an address; `undefined`: nothing. */
-  readonly mount: (url: URL) => Mount | undefined
+  readonly virtualServer: (url: URL) => VirtualServer | undefined
   /** Aborts when streams that would go on for ever must end. Runtimes that keep nothing between requests have none. */
   readonly closing?: AbortSignal
 }
@@ -16,12 +16,12 @@ export interface WebHandlerDeps {
 /** The endpoint for whatever speaks the `Request` and `Response` of the web: it needs nothing else of its runtime. */
 export function webHandler({
   endpoint,
-  mount: find,
+  virtualServer: find,
   closing,
 }: WebHandlerDeps): (request: Request) => Promise<Response> {
   return async (request) => {
-    const mount = find(new URL(request.url))
-    if (mount === undefined) return refusal(404, 'there is no such MCP server')
+    const virtualServer = find(new URL(request.url))
+    if (virtualServer === undefined) return refusal(404, 'there is no such MCP server')
     const body = await readBody(request)
     if (body === undefined) return refusal(413, `the body has at most ${MAX_REQUEST_BYTES} bytes`)
     const left = new AbortController()
@@ -36,7 +36,7 @@ export function webHandler({
         signal: left.signal,
         closing: closing ?? new AbortController().signal,
       },
-      mount,
+      virtualServer,
     )
     return toResponse(reply, leave)
   }
@@ -52,7 +52,7 @@ async function readBody({ body }: Request): Promise<Uint8Array | undefined> {
   return received.bytes()
 }
 
-function toResponse({ status, headers, body }: McpReply, leave: () => void): Response {
+function toResponse({ status, headers, body }: EndpointReply, leave: () => void): Response {
   if (body === undefined) return new Response(null, { status, headers })
   if (body instanceof Uint8Array)
     return new Response(body as Uint8Array<ArrayBuffer>, { status, headers })
@@ -77,7 +77,7 @@ function streamOf(body: AsyncIterable<Uint8Array>, leave: () => void): ReadableS
 }
 
 function refusal(status: number, message: string): Response {
-  const body = failure(null, new RpcFault(RpcCode.invalidRequest, message))
+  const body = failure(null, new JsonRpcError(JsonRpcCode.invalidRequest, message))
   return new Response(body as Uint8Array<ArrayBuffer>, {
     status,
     headers: { 'content-type': 'application/json' },

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { endOf, SESSION, Story } from '../projection/__fixtures__/story.ts'
-import type { SocketDeps } from './socket.ts'
+import type { SocketDeps } from '../connection/socket-deps.ts'
 import { serveSocket } from './socket.ts'
 
 /** The end of a socket that the gateway holds. */

@@ -1,34 +1,20 @@
-import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { FollowItem } from '@mcp-host/bus'
 import type { Down, SessionEvent, ToolProgressDown, Up } from '@mcp-host/contracts'
 import { BusError, formatCursor, newEnvelope } from '@mcp-host/contracts'
-import type { Logger } from '@mcp-host/service'
 import type { FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { followSession } from '../session/follow-session.ts'
-import type { SignSession } from '../mcp/core/signed-id.ts'
-import { Connection } from './connection.ts'
-import { errorFrame } from './error-frame.ts'
+import { Connection } from '../connection/connection.ts'
+import { errorFrame } from '../connection/error-frame.ts'
+import type { SocketDeps } from '../connection/socket-deps.ts'
 import { handlers } from './handlers/index.ts'
-import { startHeartbeat } from './heartbeat.ts'
+import { startHeartbeat } from '../edge/heartbeat.ts'
 import { askedSession, openSession } from './open-session.ts'
 import { readFrame } from './read-frame.ts'
 
 type ConnectionDown = Extract<Down, { type: 'connection' }>
-
-export interface SocketDeps {
-  readonly bus: Bus
-  readonly logger: Logger
-  readonly events: GatewayEvents
-  readonly connections: Set<Connection>
-  /** Signs the ids of sessions. */
-  readonly signSession: SignSession
-  /** What a new client is told: who answers, with which tools. */
-  readonly welcome: () => string
-  /** From then on nothing new is taken: clients are to go elsewhere. */
-  readonly draining: AbortSignal
-}
 
 /** The life of one client socket. */
 export async function serveSocket(

@@ -11,7 +11,7 @@ import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { WorkerEvents } from '../events.ts'
 import { GenerationText } from '../generation/generation-text.ts'
-import type { Roster } from '../generation/roster.ts'
+import type { HeartbeatSender } from '../generation/heartbeat-sender.ts'
 import { readPrompt } from '../generation/read-prompt.ts'
 import { runGeneration } from '../generation/run-generation.ts'
 import type { Model } from '../model.ts'
@@ -23,7 +23,7 @@ export interface GenerateDeps {
   readonly modelOf: (reference?: string, avoid?: readonly string[]) => Model
   readonly logger: Logger
   readonly events: WorkerEvents
-  readonly roster: Roster
+  readonly roster: HeartbeatSender
   /** Aborted when the worker ends: what still runs is given up, and begun anew by another. */
   readonly stopped: AbortSignal
 }

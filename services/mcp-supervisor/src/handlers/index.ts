@@ -15,7 +15,7 @@ import {
 import type { Subjects } from '../subjects.ts'
 
 /** All subjects of a supervisor, and what answers each. */
-export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'servePassage' | 'listen'>): Subjects {
+export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'listen'>): Subjects {
   return {
     supervisor: ({ reload, restart, runSessionTool: run, resume }) =>
       together(
@@ -28,17 +28,17 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'servePassage' | 'l
           const { server, ...call } = request
           return run(server, { request: call, envelope })
         }),
-        bus.servePassage(resumeRequest, { supervisor: bus.id }, resume),
+        bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
       ),
     queue: (server, { runTool: run, forward, watch }) =>
       together(
         bus.serve(runTool, { server }, run),
-        bus.servePassage(passRequest, { server }, forward),
+        bus.serveOpaque(passRequest, { server }, forward),
         watch && bus.serve(watchResources, { server }, async ({ request }) => watch(request.uris)),
       ),
     client: (server, client, { forward, watch }) =>
       together(
-        bus.servePassage(passClientRequest, { server, client }, forward),
+        bus.serveOpaque(passClientRequest, { server, client }, forward),
         bus.serve(watchClientResources, { server, client }, async ({ request }) =>
           watch(request.uris),
         ),

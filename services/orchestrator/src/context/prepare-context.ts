@@ -15,7 +15,7 @@ import { TurnFailure } from '../turn/turn-failure.ts'
 import type { ClaimedTurn, Limits } from '../turn/turn.ts'
 import { messageTokens, promptTokens } from './estimate-tokens.ts'
 import { readTokens, summarise } from './summarise.ts'
-import type { Told, TranscriptLimits } from './transcript.ts'
+import type { SourcedMessage, TranscriptLimits } from './transcript.ts'
 import { isPruned, sinceCheckpoint, tell } from './transcript.ts'
 
 /** For models of which is not known how much they take. */
@@ -77,7 +77,7 @@ export interface ContextTurn extends Pick<
 
 /** What would be sent, and its size in tokens. */
 interface Draft {
-  readonly told: readonly Told[]
+  readonly told: readonly SourcedMessage[]
   readonly tokens: number
   /** What is otherwise than in the state it was made of. */
   readonly change: Partial<SessionState>
@@ -108,7 +108,7 @@ export async function prepareContext(
 ): Promise<PromptMessage[]> {
   const { limits } = deps
   const { systemPrompt = deps.systemPrompt } = turn.view.state.settings
-  const count = (told: readonly Told[]): number =>
+  const count = (told: readonly SourcedMessage[]): number =>
     promptTokens(
       told.map(({ message }) => message),
       tools,
@@ -165,7 +165,7 @@ export function contextBudget(
 }
 
 /** By how much our estimate is to be multiplied, after what the provider counted last. */
-function providerScale(told: readonly Told[], estimate: number, budget: number): number {
+function providerScale(told: readonly SourcedMessage[], estimate: number, budget: number): number {
   const last = told.findLastIndex(
     ({ message, generation }) =>
       message.role === 'assistant' && countedTokens(generation) !== undefined,
@@ -259,12 +259,12 @@ async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   return summariseOld(work, after)
 }
 
-function upTo({ told }: Draft, through: number): Told[] {
+function upTo({ told }: Draft, through: number): SourcedMessage[] {
   return told.filter(({ input = 0 }) => input <= through)
 }
 
 /** The last of the turns, the oldest first, that a model reads whole; the first in any case. */
-function lastRead(told: readonly Told[], room: number): number | undefined {
+function lastRead(told: readonly SourcedMessage[], room: number): number | undefined {
   let last: number | undefined
   let tokens = 0
   for (const [seq, part] of Map.groupBy(told, ({ input = 0 }) => input)) {
@@ -314,7 +314,7 @@ function firstKept(inputs: readonly Input[], { told }: Draft, room: KeptRoom): n
   return first
 }
 
-function tokensOf(told: readonly Told[]): number {
+function tokensOf(told: readonly SourcedMessage[]): number {
   return told.reduce((sum, { message }) => sum + messageTokens(message), 0)
 }
 

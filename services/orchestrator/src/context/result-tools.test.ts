@@ -2,7 +2,8 @@ import type { PromptMessage, SessionState, ToolCall, ToolCallBlock } from '@mcp-
 import { BusError } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { call, claim, finished, fold, input, result, settled, text } from './__fixtures__/facts.ts'
-import { answerResultTool, ResultTexts, resultTools } from './result-tools.ts'
+import { ResultTexts } from '../results/result-texts.ts'
+import { answerResultTool, resultTools } from './result-tools.ts'
 import { transcript } from './transcript.ts'
 
 /** What is in the object store, by key. */

@@ -13,7 +13,7 @@ import type {
 } from '@mcp-host/contracts'
 import { blockText, branchOf, mediaOf } from '@mcp-host/contracts'
 import { cutText } from './cut-text.ts'
-import { callText } from './result-text.ts'
+import { callText } from '../results/result-text.ts'
 
 /** What models call to read results; `result-tools.ts` offers them. */
 export const READ_TOOL = 'result__read'
@@ -32,7 +32,7 @@ export interface TranscriptLimits {
 }
 
 /** A message of the conversation and where it comes from. */
-export interface Told {
+export interface SourcedMessage {
   readonly message: PromptMessage
   /** Log sequence of the user message of its turn; absent of what stands for a checkpoint. */
   readonly input?: number
@@ -49,7 +49,11 @@ export function transcript(
 }
 
 /** The same, with where each message comes from. */
-export function tell(state: SessionState, current: number, limits: TranscriptLimits): Told[] {
+export function tell(
+  state: SessionState,
+  current: number,
+  limits: TranscriptLimits,
+): SourcedMessage[] {
   const { checkpoint, inputs } = sinceCheckpoint(state, current)
   return [
     ...(checkpoint === undefined ? [] : [tellCheckpoint(checkpoint)]),
@@ -85,7 +89,7 @@ function isWithdrawn(turn: Turn | undefined): boolean {
   return turn === undefined || (turn.done?.outcome === 'cancelled' && turn.generations.length === 0)
 }
 
-function tellCheckpoint({ summary }: Checkpoint): Told {
+function tellCheckpoint({ summary }: Checkpoint): SourcedMessage {
   const text =
     summary === undefined
       ? '[The beginning of this conversation was left out to save room.]'
@@ -98,7 +102,7 @@ function tellTurn(
   { seq, text, attachments = [] }: Input,
   turn: Turn | undefined,
   limits: TranscriptLimits,
-): Told[] {
+): SourcedMessage[] {
   const outcome = turn?.done?.outcome
   // Of an answer that failed the user was told to ask again; what tools did is not to be done again.
   const generations =

@@ -1,6 +1,6 @@
 import type { LogEntry, SessionId } from '@mcp-host/contracts'
-import type { Verdict } from '../turn/session-run.ts'
-import { SessionRun } from '../turn/session-run.ts'
+import type { Verdict } from '../loop/session-run.ts'
+import { SessionRun } from '../loop/session-run.ts'
 import type { TurnDeps } from '../turn/turn.ts'
 
 /** The sessions this process is at work on. */

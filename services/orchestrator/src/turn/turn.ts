@@ -10,9 +10,9 @@ import type {
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { OfferedToolIndex } from '../context/offered-tools.ts'
-import type { ResultTexts } from '../context/result-tools.ts'
+import type { ResultTexts } from '../results/result-texts.ts'
 import type { OrchestratorEvents } from '../events.ts'
-import type { HeardGenerations } from './heard-generations.ts'
+import type { WorkerHeartbeats } from './worker-heartbeats.ts'
 import type { SessionView } from './session-view.ts'
 import type { SessionViews } from './session-views.ts'
 import type { TurnWriter } from './turn-writer.ts'
@@ -65,7 +65,7 @@ export interface TurnDeps {
   readonly logger: Logger
   readonly events: OrchestratorEvents
   readonly views: SessionViews
-  readonly heard: HeardGenerations
+  readonly heard: WorkerHeartbeats
   readonly tools: Tools
   /** What is known of a model by its name, else of the one that answers by default. */
   readonly model: (reference?: string) => Pick<ModelEntry, 'contextWindow'> | undefined

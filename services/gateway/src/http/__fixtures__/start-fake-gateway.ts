@@ -6,9 +6,9 @@ import { UnderWay } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../../events.ts'
 import { noClients, nothing } from '../../mcp/core/__fixtures__/no-clients.ts'
-import { OwnMounts } from '../../mcp/core/own-mounts.ts'
-import { Mounts } from '../../mcp/mounts.ts'
-import type { Connection } from '../../socket/connection.ts'
+import { ClientVirtualServers } from '../../mcp/core/client-virtual-servers.ts'
+import { VirtualServers } from '../../mcp/virtual-servers.ts'
+import type { Connection } from '../../connection/connection.ts'
 import { serveSocket } from '../../socket/socket.ts'
 import { buildApp } from '../app.ts'
 import { FakeBus } from './fake-bus.ts'
@@ -70,13 +70,13 @@ export async function startFakeGateway(): Promise<FakeGateway> {
         void serveSocket(common, socket, request, { heartbeatMs: 30_000 }),
       passing: new UnderWay(),
       clients: noClients,
-      ownMounts: new OwnMounts({
+      clientVirtualServers: new ClientVirtualServers({
         versions: () => undefined,
         onChange: () => nothing,
         read: async () => undefined,
       }),
       catalog,
-      mounts: new Mounts(catalog),
+      virtualServers: new VirtualServers(catalog),
       models: () => ({ default: { provider: 'demo', model: 'demo-1' }, providers: [] }),
       tools: () => [{ server: 'a', tool: 'add', state: 'ready' }],
       live: { of: async () => [] },
@@ -114,7 +114,7 @@ class AnsweringBus extends FakeBus {
   readonly emit = (): void => undefined
   readonly listen = (): Disposable => nothing
 
-  readonly pass: Bus['pass'] = (_contract, _params, _question, _options, listener) => {
+  readonly pass: Bus['callOpaque'] = (_contract, _params, _question, _options, listener) => {
     // Any result would do, which TypeScript cannot see through the contract.
     const head = { type: 'result' } as never
     setImmediate(() => listener.onAnswer({ head, body: Buffer.from('{"content":[]}') }))

@@ -1,10 +1,10 @@
 import { noClients, nothing } from '../core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from '../core/endpoint.ts'
-import { Offer } from '../core/offer.ts'
+import { MergedListing } from '../core/merged-listing.ts'
 import { webHandler } from '../web-handler.ts'
 
 const bytes = new TextEncoder()
-const offer = new Offer(
+const listing = new MergedListing(
   [
     {
       server: 'stub',
@@ -26,7 +26,7 @@ const handle = webHandler({
     signSession: (random) => random,
     upstream: {
       /** Says what it was told; once told to wait, only when the caller has left. */
-      async pass(_, { params, listener, signal }) {
+      async forward(_, { params, listener, signal }) {
         const said = JSON.stringify(params['arguments'])
         listener?.onNotice('notifications/progress', '{"progress":1}')
         if (said !== '"wait"') {
@@ -56,7 +56,8 @@ const handle = webHandler({
       },
     },
   }),
-  mount: ({ pathname }) => (pathname === '/mcp' ? { offer, onChange: () => nothing } : undefined),
+  virtualServer: ({ pathname }) =>
+    pathname === '/mcp' ? { listing, onChange: () => nothing } : undefined,
 })
 
 /** A worker that serves MCP, with a server that it makes up. */

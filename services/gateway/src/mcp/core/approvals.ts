@@ -1,11 +1,11 @@
 import type { ApprovalRule, CatalogTool } from '@mcp-host/contracts'
-import type { Offer } from './offer.ts'
-import type { Passage } from './passage.ts'
-import type { Params } from './rpc.ts'
-import { isObject, RpcCode, RpcFault } from './rpc.ts'
+import type { MergedListing } from './merged-listing.ts'
+import type { Route } from './route-request.ts'
+import type { Params } from './json-rpc.ts'
+import { isObject, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { StateSeal } from './state-seal.ts'
 import { digest } from './state-seal.ts'
-import type { Passed, PassedRequest } from './upstream.ts'
+import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
 import type { Era } from './versions.ts'
 
 export interface ApprovalsOptions {
@@ -17,12 +17,12 @@ export interface ApprovalsOptions {
 }
 
 /** Who calls a tool, and how it can be asked. */
-export interface Caller extends Pick<PassedRequest, 'client' | 'listener'> {
+export interface Caller extends Pick<ForwardedRequest, 'client' | 'listener'> {
   readonly era: Era
 }
 
 /** Passes a call on; `confirm`: what a client of an older revision is asked on the way. */
-type Run = (passage: Passage, confirm?: string) => Promise<Passed>
+type Run = (route: Route, confirm?: string) => Promise<ForwardedReply>
 
 /** What a client is asked is known by this. */
 const QUESTION = 'approval'
@@ -41,55 +41,55 @@ export class Approvals {
     this.#options = options
   }
 
-  isNeeded({ place: { server, name } }: Passage, offer: Offer): boolean {
-    const annotations = (): CatalogTool['annotations'] => offer.annotationsOf(server, name)
+  isNeeded({ place: { server, name } }: Route, listing: MergedListing): boolean {
+    const annotations = (): CatalogTool['annotations'] => listing.annotationsOf(server, name)
     return this.#options.rule(server, name, annotations)
   }
 
   /** Runs a call once the user has allowed it. Throws `RpcFault` where the caller cannot be asked. */
-  async pass(passage: Passage, { era, client, listener }: Caller, run: Run): Promise<Passed> {
-    if (era === 'modern') return this.#passModern(passage, run)
+  async pass(route: Route, { era, client, listener }: Caller, run: Run): Promise<ForwardedReply> {
+    if (era === 'modern') return this.#passModern(route, run)
     if (client === undefined || listener === undefined || !takesForms(client.capabilities)) {
-      throw new RpcFault(RpcCode.unavailable, refusal(passage, 'a session with elicitation'), {
-        data: about(passage),
-      })
+      throw new JsonRpcError(
+        JsonRpcCode.unavailable,
+        refusal(route, 'a session with elicitation'),
+        {
+          data: about(route),
+        },
+      )
     }
-    return run(passage, questionOf(passage))
+    return run(route, questionOf(route))
   }
 
   /** A client of 2026-07-28 is asked by a result, and comes back with the answer and what we have sealed. */
-  async #passModern(passage: Passage, run: Run): Promise<Passed> {
-    const { requestState, inputResponses, ...params } = passage.params
-    const subject = await digest([passage.place, params['arguments'] ?? {}])
+  async #passModern(route: Route, run: Run): Promise<ForwardedReply> {
+    const { requestState, inputResponses, ...params } = route.params
+    const subject = await digest([route.place, params['arguments'] ?? {}])
     const opened = (await this.#options.seal.open(requestState)) ?? {}
     const isKnown = opened['subject'] === subject && Number(opened['until']) > Date.now()
     if (isKnown && opened['isAllowed'] === true) {
       const { inner } = opened
       const state = inner === undefined ? {} : { requestState: inner }
-      return this.#run(
-        { ...passage, params: { ...params, ...state, inputResponses } },
-        subject,
-        run,
-      )
+      return this.#run({ ...route, params: { ...params, ...state, inputResponses } }, subject, run)
     }
     const response = isKnown && isObject(inputResponses) ? inputResponses[QUESTION] : undefined
     const action = isObject(response) ? response['action'] : undefined
-    if (action === 'accept') return this.#run({ ...passage, params }, subject, run)
-    if (action !== undefined) return toResult(refusedByUser(passage))
-    return this.#ask(passage, subject)
+    if (action === 'accept') return this.#run({ ...route, params }, subject, run)
+    if (action !== undefined) return toResult(refusedByUser(route))
+    return this.#ask(route, subject)
   }
 
-  async #ask(passage: Passage, subject: string): Promise<Passed> {
-    const { _meta: meta } = passage.params
+  async #ask(route: Route, subject: string): Promise<ForwardedReply> {
+    const { _meta: meta } = route.params
     const capabilities = isObject(meta) ? meta[CAPABILITIES] : undefined
     if (!isObject(capabilities) || !takesForms(capabilities)) {
       const requiredCapabilities = { elicitation: { form: {} } }
-      throw new RpcFault(RpcCode.missingCapability, refusal(passage, 'elicitation'), {
+      throw new JsonRpcError(JsonRpcCode.missingCapability, refusal(route, 'elicitation'), {
         status: 400,
-        data: { ...about(passage), requiredCapabilities },
+        data: { ...about(route), requiredCapabilities },
       })
     }
-    const params = { message: questionOf(passage), requestedSchema: NO_FIELDS }
+    const params = { message: questionOf(route), requestedSchema: NO_FIELDS }
     return toResult({
       resultType: 'input_required',
       inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
@@ -98,10 +98,11 @@ export class Approvals {
   }
 
   /** What the server itself asks for belongs to the call that was allowed. */
-  async #run(passage: Passage, subject: string, run: Run): Promise<Passed> {
-    const passed = await run(passage)
-    const result: unknown = passed.type === 'result' ? JSON.parse(text.decode(passed.json)) : {}
-    if (!isObject(result) || result['resultType'] !== 'input_required') return passed
+  async #run(route: Route, subject: string, run: Run): Promise<ForwardedReply> {
+    const forwarded = await run(route)
+    const result: unknown =
+      forwarded.type === 'result' ? JSON.parse(text.decode(forwarded.json)) : {}
+    if (!isObject(result) || result['resultType'] !== 'input_required') return forwarded
     const { requestState: inner } = result
     const requestState = await this.#seal({ subject, isAllowed: true, inner })
     return toResult({ ...result, requestState })
@@ -121,27 +122,27 @@ function takesForms({ elicitation }: Params): boolean {
   return isObject(elicitation['form']) || !('url' in elicitation)
 }
 
-function questionOf({ place: { server, name }, params }: Passage): string {
+function questionOf({ place: { server, name }, params }: Route): string {
   const json = JSON.stringify(params['arguments'] ?? {})
   const isWhole = json.length <= MAX_SHOWN_ARGUMENTS
   return `May ${server}.${name} be called with ${isWhole ? json : `${json.slice(0, MAX_SHOWN_ARGUMENTS)}…`}?`
 }
 
-function refusal({ place: { server, name } }: Passage, needed: string): string {
+function refusal({ place: { server, name } }: Route, needed: string): string {
   return `the tool "${name}" of the server "${server}" runs only when the user allows it, and this client cannot ask: it needs ${needed}`
 }
 
-function about({ place: { server, name } }: Passage): object {
+function about({ place: { server, name } }: Route): object {
   return { reason: 'approval-required', server, tool: name, retryable: false }
 }
 
-function refusedByUser({ place: { server, name } }: Passage): object {
+function refusedByUser({ place: { server, name } }: Route): object {
   const content = [
     { type: 'text', text: `The user has not allowed the call of ${server}.${name}.` },
   ]
   return { resultType: 'complete', content, isError: true }
 }
 
-function toResult(result: object): Passed {
+function toResult(result: object): ForwardedReply {
   return { type: 'result', json: bytes.encode(JSON.stringify(result)) }
 }

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Bundle } from './bundle.ts'
-import { bundleOffer } from './bundle.ts'
-import type { RpcRequest } from './classify.ts'
-import type { Offer, Offering, Place } from './offer.ts'
-import { passageOf, resourceOf } from './passage.ts'
+import { bundleListing } from './bundle.ts'
+import type { JsonRpcRequest } from './classify.ts'
+import type { MergedListing } from './merged-listing.ts'
+import type { ServerListing, ItemAddress } from './server-listing.ts'
+import { routeRequest, routeResource } from './route-request.ts'
 
 const named = (...names: string[]) =>
   names.map((name) => ({ name, description: `${name}!`, 'x-more': 1 }))
 
-const offerings: Offering[] = [
+const serverListings: ServerListing[] = [
   {
     server: 'files',
     tools: named('read', 'write', 'search'),
@@ -26,7 +27,7 @@ const offerings: Offering[] = [
 ]
 
 function listed(bundle: Bundle, list: 'tools' | 'prompts' | 'resources' = 'tools'): unknown[] {
-  const page = bundleOffer(bundle, offerings).page(list, undefined)
+  const page = bundleListing(bundle, serverListings).page(list, undefined)
   return JSON.parse(`{${page}}`)[list]
 }
 
@@ -53,16 +54,16 @@ test.each<[Bundle['names'], string[], string[]]>([
 test('it has the servers that it names, and of those the tools that it takes', () => {
   const servers = { files: { allow: ['*r*'], deny: ['w*'] }, gone: {} }
   expect(namesOf({ names: 'never', servers })).toEqual(['read', 'search'])
-  expect(bundleOffer({ servers }, offerings).tool('files__write')).toBeUndefined()
+  expect(bundleListing({ servers }, serverListings).tool('files__write')).toBeUndefined()
   expect(namesOf({ names: 'never', servers: { web: { allow: [] } } })).toEqual([])
 })
 
 test('tools have the names and descriptions that it gives them, and lead where they led', () => {
   const web = { rename: { search: 'look', greet: 'hi' }, describe: { search: 'Looks.' } }
   const bundle: Bundle = { servers: { files: {}, web } }
-  const offer = bundleOffer(bundle, offerings)
-  expect(offer.tool('look')).toEqual({ server: 'web', name: 'search' })
-  expect(offer.prompt('hi')).toEqual({ server: 'web', name: 'greet' })
+  const listing = bundleListing(bundle, serverListings)
+  expect(listing.tool('look')).toEqual({ server: 'web', name: 'search' })
+  expect(listing.prompt('hi')).toEqual({ server: 'web', name: 'greet' })
   expect(listed(bundle)[3]).toEqual({ name: 'look', description: 'Looks.', 'x-more': 1 })
   // No other has that name any more.
   expect(namesOf({ ...bundle, names: 'on-collision' })).toContain('search')
@@ -80,7 +81,7 @@ test.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])
   (name) => {
     const hostile = [{ server: name, tools: named(name), prompts: named(name), ...NO_RESOURCES }]
     const bundled = (bundle: Bundle): unknown =>
-      JSON.parse(`{${bundleOffer(bundle, hostile).page('tools', undefined)}}`).tools
+      JSON.parse(`{${bundleListing(bundle, hostile).page('tools', undefined)}}`).tools
     expect(bundled({ servers: {} })).toEqual([])
     const servers = Object.fromEntries([[name, { rename: {}, describe: {} }]])
     expect(bundled({ names: 'never', servers })).toEqual(named(name))
@@ -103,23 +104,23 @@ test.each<[Request['method'], Request['params']]>([
   ['resources/subscribe', { uri: 'mcp://files/file%3A%2F%2Fa' }],
 ])('hidden resources are not reached by %s of %j', (method, params) => {
   const capabilities = { resources: { subscribe: true } }
-  const all = offerings.map((each) => ({ ...each, capabilities }))
-  const offer = bundleOffer({ servers: { files: { resources: false }, web: {} } }, all)
-  const place = reach({ method, params }, offer)
+  const all = serverListings.map((each) => ({ ...each, capabilities }))
+  const listing = bundleListing({ servers: { files: { resources: false }, web: {} } }, all)
+  const place = reach({ method, params }, listing)
   expect(place?.server).not.toBe('files')
-  expect(reach({ method, params }, bundleOffer({}, all))?.server).toBe('files')
-  const remade = offer.with(new Map(all.map((each) => [each.server, each])))
+  expect(reach({ method, params }, bundleListing({}, all))?.server).toBe('files')
+  const remade = listing.with(new Map(all.map((each) => [each.server, each])))
   expect(reach({ method, params }, remade)?.server).not.toBe('files')
 })
 
-type Request = Pick<RpcRequest, 'method' | 'params'>
+type Request = Pick<JsonRpcRequest, 'method' | 'params'>
 
-function reach({ method, params }: Request, offer: Offer): Place | undefined {
+function reach({ method, params }: Request, listing: MergedListing): ItemAddress | undefined {
   const request = { kind: 'request', era: 'modern', id: 1, method, params } as const
   try {
     return method === 'resources/subscribe'
-      ? resourceOf(request, offer)
-      : passageOf(request, offer)?.place
+      ? routeResource(request, listing)
+      : routeRequest(request, listing)?.place
   } catch {
     return undefined
   }
@@ -130,13 +131,13 @@ const NO_RESOURCES = { resources: [], resourceTemplates: [] }
 test('what is left out makes the lists of others no older', () => {
   const open = { ttlMs: 9, cacheScope: 'public' } as const
   const unsaid = { ttlMs: 0, cacheScope: 'private' } as const
-  const [files, web] = offerings as [Offering, Offering]
+  const [files, web] = serverListings as [ServerListing, ServerListing]
   const known = [
     { ...files, caching: { tools: open, prompts: open } },
     { ...web, caching: { tools: open, prompts: unsaid } },
   ]
   const cachings = (bundle: Bundle) =>
-    (['tools', 'prompts'] as const).map((list) => bundleOffer(bundle, known).caching(list))
+    (['tools', 'prompts'] as const).map((list) => bundleListing(bundle, known).caching(list))
   expect(cachings({})).toEqual([open, unsaid])
   expect(cachings({ servers: { files: {}, web: { prompts: false } } })).toEqual([open, open])
 })

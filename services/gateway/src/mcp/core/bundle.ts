@@ -1,8 +1,9 @@
 import { ownValue } from '@mcp-host/contracts'
 import { isAllowed } from 'mcp-host/routing'
-import { joinPlaces } from './join-places.ts'
-import type { Offering, OfferOptions, Place } from './offer.ts'
-import { Offer } from './offer.ts'
+import { listedNames } from './listed-names.ts'
+import type { MergedListingOptions } from './merged-listing.ts'
+import type { ServerListing, ItemAddress } from './server-listing.ts'
+import { MergedListing } from './merged-listing.ts'
 
 /** What a bundle takes of a server. */
 export interface BundledServer {
@@ -30,18 +31,18 @@ export interface Bundle {
 }
 
 /** What a bundle offers of what there is. `join`: what something of a server is called among all that are configured. */
-export function bundleOffer(
+export function bundleListing(
   bundle: Bundle,
-  offerings: readonly Offering[],
-  join: (place: Place) => string = joinPlaces(offerings.map(({ server }) => server)),
-  absent?: OfferOptions['absent'],
-): Offer {
+  serverListings: readonly ServerListing[],
+  join: (place: ItemAddress) => string = listedNames(serverListings.map(({ server }) => server)),
+  absent?: MergedListingOptions['absent'],
+): MergedListing {
   const { names = 'always', servers, instructions, toolSearch = false } = bundle
-  const chosen = offerings.flatMap((offering) => {
-    const wanted = servers === undefined ? {} : ownValue(servers, offering.server)
-    return wanted === undefined ? [] : [partOf(offering, wanted)]
+  const chosen = serverListings.flatMap((serverListing) => {
+    const wanted = servers === undefined ? {} : ownValue(servers, serverListing.server)
+    return wanted === undefined ? [] : [partOf(serverListing, wanted)]
   })
-  const ownName = ({ server, name }: Place): string =>
+  const ownName = ({ server, name }: ItemAddress): string =>
     ownValue(ownValue(servers ?? {}, server)?.rename ?? {}, name) ?? name
   const taken = { tools: countNames('tools'), prompts: countNames('prompts') }
 
@@ -56,7 +57,7 @@ export function bundleOffer(
     return counts
   }
 
-  function nameOf(place: Place, list: 'tools' | 'prompts'): string {
+  function nameOf(place: ItemAddress, list: 'tools' | 'prompts'): string {
     const own = ownName(place)
     const isRenamed = own !== place.name
     const isTaken = (taken[list].get(own) ?? 0) > 1
@@ -64,20 +65,20 @@ export function bundleOffer(
     return isPrefixed ? join({ server: place.server, name: own }) : own
   }
 
-  return new Offer(chosen, nameOf, {
+  return new MergedListing(chosen, nameOf, {
     instructions,
     toolSearch,
     ...(absent && { absent }),
-    remake: (replace) => bundleOffer(bundle, offerings.map(replace), join, absent),
+    remake: (replace) => bundleListing(bundle, serverListings.map(replace), join, absent),
   })
 }
 
-function partOf(offering: Offering, wanted: BundledServer): Offering {
+function partOf(serverListing: ServerListing, wanted: BundledServer): ServerListing {
   const { allow, deny, describe = {}, prompts = true, resources = true } = wanted
   const filter = { ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) }
   return {
-    ...offering,
-    tools: offering.tools.flatMap((tool) => {
+    ...serverListing,
+    tools: serverListing.tools.flatMap((tool) => {
       if (!isAllowed(filter, tool.name)) return []
       const description = ownValue(describe, tool.name)
       return [description === undefined ? tool : { ...tool, description }]
@@ -89,11 +90,11 @@ function partOf(offering: Offering, wanted: BundledServer): Offering {
           hidesResources: true,
           resources: [],
           resourceTemplates: [],
-          capabilities: { ...offering.capabilities, resources: undefined },
+          capabilities: { ...serverListing.capabilities, resources: undefined },
         }),
     // What is not listed makes no list older.
     caching: {
-      ...offering.caching,
+      ...serverListing.caching,
       ...(prompts ? {} : { prompts: undefined }),
       ...(resources ? {} : { resources: undefined, resourceTemplates: undefined }),
     },

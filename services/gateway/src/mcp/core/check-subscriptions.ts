@@ -1,5 +1,5 @@
 import { MAX_SUBSCRIBED_BYTES, MAX_SUBSCRIPTIONS, MAX_URI_BYTES } from './limits.ts'
-import { RpcCode, RpcFault } from './rpc.ts'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const bytes = new TextEncoder()
 
@@ -25,6 +25,6 @@ export function checkSubscriptions(uris: readonly string[], field: string): void
   }
 }
 
-function refusal(message: string): RpcFault {
-  return new RpcFault(RpcCode.invalidParams, message)
+function refusal(message: string): JsonRpcError {
+  return new JsonRpcError(JsonRpcCode.invalidParams, message)
 }

@@ -2,7 +2,7 @@
 import { classifyInboundRequest } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import { classify, decodeHeader } from './classify.ts'
-import { RpcFault } from './rpc.ts'
+import { JsonRpcError } from './json-rpc.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const INFO = 'io.modelcontextprotocol/clientInfo'
@@ -68,7 +68,7 @@ function ours({ body, version, method }: (typeof cases)[number]): Verdict {
     const era = incoming.kind === 'response' ? 'legacy' : incoming.era
     return { kind: incoming.kind, era }
   } catch (error) {
-    if (!(error instanceof RpcFault)) throw error
+    if (!(error instanceof JsonRpcError)) throw error
     return { kind: 'refused', code: error.code, status: error.status }
   }
 }

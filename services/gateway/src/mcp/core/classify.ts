@@ -1,5 +1,5 @@
-import type { Params, RpcId } from './rpc.ts'
-import { isObject, RpcCode, RpcFault } from './rpc.ts'
+import type { Params, JsonRpcId } from './json-rpc.ts'
+import { isObject, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
 import { isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 
@@ -12,15 +12,15 @@ export interface McpHeaders {
 
 const NO_HEADERS: McpHeaders = { version: undefined, method: undefined, name: undefined }
 
-export interface RpcRequest {
+export interface JsonRpcRequest {
   readonly kind: 'request'
   readonly era: Era
-  readonly id: RpcId
+  readonly id: JsonRpcId
   readonly method: string
   readonly params: Params
 }
 
-export interface RpcNotification {
+export interface JsonRpcNotification {
   readonly kind: 'notification'
   readonly era: Era
   readonly method: string
@@ -28,13 +28,13 @@ export interface RpcNotification {
 }
 
 /** The answer to a request of ours. */
-export interface RpcResponse {
+export interface JsonRpcResponse {
   readonly kind: 'response'
-  readonly id: RpcId
+  readonly id: JsonRpcId
   readonly message: Readonly<Record<string, unknown>>
 }
 
-export type Incoming = RpcRequest | RpcNotification | RpcResponse
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 /** What a request of 2026-07-28 says in its `_meta`; who asks need not be told. */
@@ -57,7 +57,7 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
  * What one message is, and which era it speaks: a request of 2026-07-28 says so in its `_meta`, and its
  * headers, where it came with any, must agree with it. Throws `RpcFault`.
  */
-export function classify(message: unknown, given: McpHeaders | undefined): Incoming {
+export function classify(message: unknown, given: McpHeaders | undefined): JsonRpcMessage {
   const headers = given ?? NO_HEADERS
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw noMessage()
   const { id, method, params } = message
@@ -76,15 +76,15 @@ export function classify(message: unknown, given: McpHeaders | undefined): Incom
 }
 
 /** The id that a failure is answered with, as far as there is one. */
-export function idOf(message: unknown): RpcId | null {
+export function idOf(message: unknown): JsonRpcId | null {
   return isObject(message) && isId(message['id']) ? message['id'] : null
 }
 
-function isId(id: unknown): id is RpcId {
+function isId(id: unknown): id is JsonRpcId {
   return typeof id === 'string' || Number.isSafeInteger(id)
 }
 
-function toResponse(message: Readonly<Record<string, unknown>>): RpcResponse {
+function toResponse(message: Readonly<Record<string, unknown>>): JsonRpcResponse {
   const { id, result, error } = message
   const isAnswer = isObject(result) !== isObject(error)
   if (!isId(id) || !isAnswer) throw noMessage()
@@ -171,38 +171,38 @@ export function decodeHeader(value: string): string | undefined {
   }
 }
 
-function noMessage(why = 'the body must be a message of JSON-RPC 2.0'): RpcFault {
-  return new RpcFault(RpcCode.invalidRequest, why, { status: 400 })
+function noMessage(why = 'the body must be a message of JSON-RPC 2.0'): JsonRpcError {
+  return new JsonRpcError(JsonRpcCode.invalidRequest, why, { status: 400 })
 }
 
 /** The headers say something else than the body. */
-export function mismatch(why: string): RpcFault {
+export function mismatch(why: string): JsonRpcError {
   const message = `the headers and the body of the request disagree: ${why}`
-  return new RpcFault(RpcCode.headerMismatch, message, { status: 400 })
+  return new JsonRpcError(JsonRpcCode.headerMismatch, message, { status: 400 })
 }
 
-function incomplete(meta: Params, version: string): RpcFault {
+function incomplete(meta: Params, version: string): JsonRpcError {
   const missing = Object.entries(ENVELOPE).flatMap(([key, isRight]) =>
     meta[key] === undefined && !isRight(undefined) ? key : [],
   )
   const message = `a request of ${version} needs ${missing.join(', ')} in its _meta`
-  return new RpcFault(RpcCode.invalidParams, message, {
+  return new JsonRpcError(JsonRpcCode.invalidParams, message, {
     status: 400,
     data: { envelope: { missing } },
   })
 }
 
-function malformed(key: string): RpcFault {
-  return new RpcFault(RpcCode.invalidParams, `_meta: ${key} is missing or malformed`, {
+function malformed(key: string): JsonRpcError {
+  return new JsonRpcError(JsonRpcCode.invalidParams, `_meta: ${key} is missing or malformed`, {
     status: 400,
     data: { envelope: { key } },
   })
 }
 
-function unsupported(requested: string): RpcFault {
+function unsupported(requested: string): JsonRpcError {
   const supported = isModern(requested) ? MODERN_VERSIONS : LEGACY_VERSIONS
   const message = `Unsupported protocol version: ${requested}; there are ${supported.join(', ')}`
-  return new RpcFault(RpcCode.unsupportedVersion, message, {
+  return new JsonRpcError(JsonRpcCode.unsupportedVersion, message, {
     status: 400,
     data: { supported, requested },
   })

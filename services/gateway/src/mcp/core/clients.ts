@@ -1,5 +1,5 @@
 import type { McpClient, McpClientRecord } from '@mcp-host/contracts'
-import type { RpcId } from './rpc.ts'
+import type { JsonRpcId } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
 
 /** What the sessions of older clients have been told besides what their ids say; the same at all gateways. */
@@ -14,8 +14,8 @@ export interface Clients {
   change(client: string, change: (record: McpClientRecord) => McpClientRecord): Promise<void>
   onChange(listener: () => void): Disposable
   /** A client does not want a request any more, whichever gateway has it. */
-  cancel(client: string, requestId: RpcId): void
-  onCancel(client: string, requestId: RpcId, listener: () => void): Disposable
+  cancel(client: string, requestId: JsonRpcId): void
+  onCancel(client: string, requestId: JsonRpcId, listener: () => void): Disposable
 }
 
 /** A session as servers must know it. */

@@ -4,13 +4,13 @@ import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import { Approvals } from './approvals.ts'
 import { McpEndpoint } from './endpoint.ts'
 import { newSession } from './__fixtures__/test-sessions.ts'
-import { Offer } from './offer.ts'
-import type { Params } from './rpc.ts'
+import { MergedListing } from './merged-listing.ts'
+import type { Params } from './json-rpc.ts'
 import { StateSeal } from './state-seal.ts'
-import type { PassedRequest } from './upstream.ts'
+import type { ForwardedRequest } from './upstream.ts'
 
 const inputSchema = { type: 'object' }
-const offering = {
+const serverListing = {
   server: 'files',
   tools: [
     { name: 'delete', inputSchema, annotations: { destructiveHint: true } },
@@ -21,7 +21,7 @@ const offering = {
   resources: [],
   resourceTemplates: [],
 }
-const offer = new Offer([offering], ({ server, name }) => `${server}__${name}`)
+const listing = new MergedListing([serverListing], ({ server, name }) => `${server}__${name}`)
 const KEY = 'io.modelcontextprotocol'
 const modern = (elicitation?: object) => ({
   [`${KEY}/protocolVersion`]: '2026-07-28',
@@ -31,13 +31,13 @@ const modern = (elicitation?: object) => ({
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-let passed: PassedRequest[]
+let forwarded: ForwardedRequest[]
 let answer: () => object
 /** Two gateways, which share nothing but the secret. */
 let gateways: McpEndpoint[]
 let timeoutMs: number
 beforeEach(() => {
-  passed = []
+  forwarded = []
   timeoutMs = 10_000
   answer = () => ({ content: [] })
   const secret = crypto.getRandomValues(new Uint8Array(32))
@@ -60,8 +60,8 @@ beforeEach(() => {
         watch: () => nothing,
         listen: () => nothing,
         onLog: () => nothing,
-        async pass(_, request) {
-          passed.push(request)
+        async forward(_, request) {
+          forwarded.push(request)
           return { type: 'result', json: bytes.encode(JSON.stringify(answer())) }
         },
       },
@@ -85,7 +85,7 @@ async function send(message: unknown, session?: string, gateway = gateways[0]!) 
       signal,
       closing: signal,
     },
-    { offer, onChange: () => nothing },
+    { listing, onChange: () => nothing },
   )
   if (!(reply.body instanceof Uint8Array)) throw new Error('it is a stream')
   return { status: reply.status, ...JSON.parse(text.decode(reply.body)) }
@@ -116,13 +116,13 @@ test('a newer client is asked by a result, and its call runs when it comes back 
     },
     requestState: expect.any(String),
   })
-  expect(passed).toEqual([])
+  expect(forwarded).toEqual([])
   const { requestState: state } = result
   // Arguments with their keys in another order count as the same.
   const again = { path: '/a', deep: { y: 2, x: 1 } }
   const allowed = { ...asking, arguments: again, requestState: state, ...accepted }
   expect((await call(allowed, gateways[1])).result).toEqual({ content: [] })
-  expect(passed.map(({ params }) => params)).toEqual([
+  expect(forwarded.map(({ params }) => params)).toEqual([
     { name: 'delete', arguments: again, _meta: asking._meta },
   ])
 })
@@ -138,7 +138,7 @@ test('what was allowed is what runs: with other arguments the client is asked ag
     const { result } = await call({ ...other, requestState: state, ...accepted })
     expect(result).toMatchObject({ resultType: 'input_required' })
   }
-  expect(passed).toEqual([])
+  expect(forwarded).toEqual([])
 })
 
 test.each([
@@ -157,14 +157,14 @@ test.each([
   const state = await make(String(await requestState()))
   const { result } = await call({ ...asking, requestState: state, ...accepted })
   expect(result).toMatchObject({ resultType: 'input_required' })
-  expect(passed).toEqual([])
+  expect(forwarded).toEqual([])
 })
 
 test('an answer that comes too late is asked for again', async () => {
   timeoutMs = 0
   const { result } = await call({ ...asking, requestState: await requestState(), ...accepted })
   expect(result).toMatchObject({ resultType: 'input_required' })
-  expect(passed).toEqual([])
+  expect(forwarded).toEqual([])
 })
 
 test.each(['decline', 'cancel'])(
@@ -173,7 +173,7 @@ test.each(['decline', 'cancel'])(
     const inputResponses = { approval: { action } }
     const { result } = await call({ ...asking, requestState: await requestState(), inputResponses })
     expect(result).toMatchObject({ resultType: 'complete', isError: true })
-    expect(passed).toEqual([])
+    expect(forwarded).toEqual([])
   },
 )
 
@@ -187,7 +187,7 @@ test('what the server asks for in an allowed call goes on without asking for it 
   answer = () => ({ content: [] })
   const third = await call({ ...asking, requestState: second.result.requestState })
   expect(third.result).toEqual({ content: [] })
-  const states = passed.map(({ params }) => [params['requestState'], params['inputResponses']])
+  const states = forwarded.map(({ params }) => [params['requestState'], params['inputResponses']])
   expect(states).toEqual([
     [undefined, undefined],
     ['its', inputResponses],
@@ -213,7 +213,7 @@ test.each([[undefined], [{ url: {} }]])(
         },
       },
     })
-    expect(passed).toEqual([])
+    expect(forwarded).toEqual([])
   },
 )
 
@@ -223,7 +223,7 @@ test('an older client with a session is asked on the way to the server', async (
   const session = newSession({ elicitation: {} })
   await send(request(deletion), session)
   await send(request({ name: 'files__read' }), session)
-  expect(passed.map(({ confirm }) => confirm)).toEqual([
+  expect(forwarded.map(({ confirm }) => confirm)).toEqual([
     'May files.delete be called with {"path":"/a","deep":{"x":1,"y":2}}?',
     undefined,
   ])
@@ -235,12 +235,12 @@ test('an older client without elicitation, without a session, or in a batch is r
   expect(await send(request(deletion))).toMatchObject(refused)
   const batch = await send([request(deletion)], newSession({ elicitation: {} }))
   expect(batch[0]).toMatchObject({ error: { code: -32_000, data } })
-  expect(passed).toEqual([])
+  expect(forwarded).toEqual([])
 })
 
 test('other tools, and what is no call, are not asked about', async () => {
   await call({ name: 'files__read', _meta: modern() })
-  expect(passed).toHaveLength(1)
+  expect(forwarded).toHaveLength(1)
 })
 
 test('many arguments are shown by their beginning', async () => {
@@ -250,13 +250,13 @@ test('many arguments are shown by their beginning', async () => {
 })
 
 test('a tool that a search has found is asked about, too', async () => {
-  const found = new Offer([offering], ({ name }) => name, { toolSearch: true })
+  const found = new MergedListing([serverListing], ({ name }) => name, { toolSearch: true })
   const { signal } = new AbortController()
   const message = request({ name: 'call_tool', arguments: { name: 'delete' }, _meta: modern() })
   const exchange = { method: 'POST', header: () => undefined, body: new Uint8Array(), message }
   const reply = await gateways[0]!.handle(
     { ...exchange, signal, closing: signal },
-    { offer: found, onChange: () => nothing },
+    { listing: found, onChange: () => nothing },
   )
   const { error } = JSON.parse(text.decode(reply.body as Uint8Array)) as { error: Params }
   expect(error).toMatchObject({ code: -32_021 })

@@ -1,15 +1,15 @@
 import { beforeEach, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
-import { bundleOffer } from './bundle.ts'
+import { bundleListing } from './bundle.ts'
 import { McpEndpoint } from './endpoint.ts'
-import type { Offering } from './offer.ts'
-import { Offer } from './offer.ts'
-import type { Params } from './rpc.ts'
-import { RpcFault } from './rpc.ts'
-import type { Passed, PassedRequest } from './upstream.ts'
+import type { ServerListing } from './server-listing.ts'
+import { MergedListing } from './merged-listing.ts'
+import type { Params } from './json-rpc.ts'
+import { JsonRpcError } from './json-rpc.ts'
+import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
 
 const inputSchema = { type: 'object' }
-const offering = (server: string, more: Partial<Offering> = {}): Offering => ({
+const serverListing = (server: string, more: Partial<ServerListing> = {}): ServerListing => ({
   server,
   tools: [],
   prompts: [],
@@ -22,33 +22,33 @@ const both = {
   resources: [{ uri: 'mem://both', name: 'both' }],
   resourceTemplates: [{ uriTemplate: 'mem://{id}/x', name: 'x' }],
 }
-const offerings = [
-  offering('a', { ...both, resources: [...both.resources, { uri: 'mem://a', name: 'a' }] }),
-  offering('b', both),
+const serverListings = [
+  serverListing('a', { ...both, resources: [...both.resources, { uri: 'mem://a', name: 'a' }] }),
+  serverListing('b', both),
 ]
 const named = ({ server, name }: { server: string; name: string }): string => `${server}__${name}`
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const result = (value: object, more: Partial<Passed> = {}): Passed => ({
+const result = (value: object, more: Partial<ForwardedReply> = {}): ForwardedReply => ({
   type: 'result',
   json: bytes.encode(JSON.stringify(value)),
   ...more,
 })
-const failure = (code: number): Passed => ({
+const failure = (code: number): ForwardedReply => ({
   type: 'error',
   code,
   json: bytes.encode(JSON.stringify({ code, message: 'its own words' })),
 })
 
 let asked: [string, Params][]
-let answer: (server: string, request: PassedRequest) => Passed
-let offer: Offer
+let answer: (server: string, request: ForwardedRequest) => ForwardedReply
+let listing: MergedListing
 let endpoint: McpEndpoint
 beforeEach(() => {
   asked = []
   answer = () => result({ contents: [] })
-  offer = new Offer(offerings, named)
+  listing = new MergedListing(serverListings, named)
   endpoint = new McpEndpoint({
     signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
@@ -60,7 +60,7 @@ beforeEach(() => {
       watch: () => nothing,
       listen: () => nothing,
       onLog: () => nothing,
-      async pass(server, request) {
+      async forward(server, request) {
         asked.push([server, request.params])
         return answer(server, request)
       },
@@ -79,7 +79,7 @@ async function ask(method: string, params: object = {}) {
       signal,
       closing: signal,
     },
-    { offer, onChange: () => nothing },
+    { listing, onChange: () => nothing },
   )
   const { body } = reply
   if (!(body instanceof Uint8Array)) throw new Error('there is no answer')
@@ -124,8 +124,8 @@ test('a link to what only another server lists still leads to the one that gave 
 test('links of prompts are given in the same way', async () => {
   const message = (uri: string) => ({ role: 'user', content: link(uri) })
   answer = () => result({ messages: [message('mem://both')] }, { hasLinks: true })
-  offer = new Offer(
-    [offering('a', { ...both, prompts: [{ name: 'p' }] }), offering('b', both)],
+  listing = new MergedListing(
+    [serverListing('a', { ...both, prompts: [{ name: 'p' }] }), serverListing('b', both)],
     named,
   )
   expect((await ask('prompts/get', { name: 'a__p' })).result).toEqual({
@@ -134,7 +134,7 @@ test('links of prompts are given in the same way', async () => {
 })
 
 test('of a server alone links stay as they are', async () => {
-  offer = new Offer([offerings[0]!], ({ name }) => name)
+  listing = new MergedListing([serverListings[0]!], ({ name }) => name)
   answer = () => result({ content: [link('new://unlisted')] }, { hasLinks: true })
   expect((await ask('tools/call', { name: 'show' })).result.content).toEqual([
     link('new://unlisted'),
@@ -142,10 +142,13 @@ test('of a server alone links stay as they are', async () => {
 })
 
 test('a server alone is asked for whatever it says that it may have', async () => {
-  offer = new Offer([offering('a', { capabilities: { resources: {} } })], ({ name }) => name)
+  listing = new MergedListing(
+    [serverListing('a', { capabilities: { resources: {} } })],
+    ({ name }) => name,
+  )
   expect(await ask('resources/read', { uri: 'new://unlisted' })).toMatchObject({ result: {} })
   const bundle = { servers: { a: { resources: false } } }
-  offer = bundleOffer(bundle, offer.offerings)
+  listing = bundleListing(bundle, listing.servers)
   expect(await ask('resources/read', { uri: 'new://unlisted' })).toMatchObject({
     error: { code: -32_002 },
   })
@@ -190,7 +193,7 @@ test('when one of them fails otherwise, that is the answer', async () => {
   answer = (server) => failure(server === 'a' ? 7 : -32_002)
   expect(await ask('resources/read', { uri: 'new://x' })).toMatchObject({ error: { code: 7 } })
   answer = (server) => {
-    if (server === 'a') throw new RpcFault(-32_000, 'away')
+    if (server === 'a') throw new JsonRpcError(-32_000, 'away')
     return failure(-32_002)
   }
   expect(await ask('resources/read', { uri: 'new://x' })).toMatchObject({

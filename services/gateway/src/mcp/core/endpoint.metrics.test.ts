@@ -1,23 +1,26 @@
 import { beforeEach, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
-import type { McpReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
-import { Offer } from './offer.ts'
-import { RpcFault } from './rpc.ts'
-import type { Passed, PassedRequest } from './upstream.ts'
+import { MergedListing } from './merged-listing.ts'
+import { JsonRpcError } from './json-rpc.ts'
+import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
 
 const bytes = new TextEncoder()
 const tools = [{ name: 'add', inputSchema: { type: 'object' } }]
-const offer = new Offer(
+const listing = new MergedListing(
   [{ server: 'a', tools, prompts: [], resources: [], resourceTemplates: [] }],
   ({ name }) => name,
 )
-const RESULT: Passed = { type: 'result', json: bytes.encode('{"content":[]}') }
-const ERROR: Passed = { type: 'error', json: bytes.encode('{"code":-32000,"message":"no"}') }
+const RESULT: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}') }
+const ERROR: ForwardedReply = {
+  type: 'error',
+  json: bytes.encode('{"code":-32000,"message":"no"}'),
+}
 
 let answered: [method: string, isError: boolean][]
 let seconds: number[]
-let answer: (request: PassedRequest) => Promise<Passed>
+let answer: (request: ForwardedRequest) => Promise<ForwardedReply>
 let endpoint: McpEndpoint
 beforeEach(() => {
   answered = []
@@ -32,7 +35,7 @@ beforeEach(() => {
       seconds.push(took)
     },
     upstream: {
-      pass: (_, request) => answer(request),
+      forward: (_, request) => answer(request),
       resume: () => Promise.reject(new Error('nothing is kept')),
       answer: () => undefined,
       tell: () => undefined,
@@ -43,7 +46,7 @@ beforeEach(() => {
   })
 })
 
-function send(method: string, params: object = {}): Promise<McpReply> {
+function send(method: string, params: object = {}): Promise<EndpointReply> {
   const headers: Readonly<Record<string, string>> = { 'content-type': 'application/json' }
   return endpoint.handle(
     {
@@ -53,7 +56,7 @@ function send(method: string, params: object = {}): Promise<McpReply> {
       signal: new AbortController().signal,
       closing: new AbortController().signal,
     },
-    { offer, onChange: () => nothing },
+    { listing, onChange: () => nothing },
   )
 }
 
@@ -62,7 +65,7 @@ test('an answered request is reported once with its method and outcome', async (
   await send('tools/call', { name: 'add' })
   answer = () => Promise.resolve(ERROR)
   await send('tools/call', { name: 'add' })
-  answer = () => Promise.reject(new RpcFault(-32_603, 'nobody answers'))
+  answer = () => Promise.reject(new JsonRpcError(-32_603, 'nobody answers'))
   await send('tools/call', { name: 'add' })
   await send('tools/call', { name: 'unknown' })
   await send('no/such-method')
@@ -78,7 +81,7 @@ test('an answered request is reported once with its method and outcome', async (
 })
 
 test('a request that becomes a stream is reported at the end of the stream', async () => {
-  const end = Promise.withResolvers<Passed>()
+  const end = Promise.withResolvers<ForwardedReply>()
   answer = ({ listener }) => {
     listener?.onNotice('notifications/progress', '{"progress":1}')
     return end.promise

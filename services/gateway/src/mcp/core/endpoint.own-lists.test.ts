@@ -1,15 +1,15 @@
 import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
-import type { McpReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
-import type { Offering } from './offer.ts'
+import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession } from './__fixtures__/test-sessions.ts'
-import { Offer } from './offer.ts'
-import { OwnMounts } from './own-mounts.ts'
-import type { Passed } from './upstream.ts'
+import { MergedListing } from './merged-listing.ts'
+import { ClientVirtualServers } from './client-virtual-servers.ts'
+import type { ForwardedReply } from './upstream.ts'
 
-const own: Offering = {
+const own: ServerListing = {
   server: 'own',
   isOwn: true,
   tools: [{ name: 'login', inputSchema: {} }],
@@ -17,31 +17,31 @@ const own: Offering = {
   resources: [],
   resourceTemplates: [],
 }
-const hers: Offering = {
+const hers: ServerListing = {
   ...own,
   tools: [...own.tools, { name: 'secret', inputSchema: {} }],
   resources: [{ uri: 'mine://one', name: 'one' }],
 }
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const OK: Passed = { type: 'result', json: bytes.encode('{}') }
+const OK: ForwardedReply = { type: 'result', json: bytes.encode('{}') }
 const [ann, bob] = [newSession({}), newSession({})]
 const annId = readSession(ann)?.id ?? ''
-const offer = new Offer([own], ({ name }) => name)
+const listing = new MergedListing([own], ({ name }) => name)
 const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
 let record: McpClientRecord
 /** Whether Ann's process has changed its lists. */
 let isChanged: boolean
 let changed: Set<() => void>
-let passed: string[]
+let forwarded: string[]
 let watched: (readonly string[])[]
 let endpoint: McpEndpoint
 beforeEach(() => {
   record = {}
   isChanged = false
   changed = new Set()
-  passed = []
+  forwarded = []
   watched = []
   const onChange = (listener: () => void): Disposable => {
     changed.add(listener)
@@ -51,7 +51,7 @@ beforeEach(() => {
   endpoint = new McpEndpoint({
     signSession: (random) => random,
     serverInfo: { name: 'us', version: '1' },
-    ownMounts: new OwnMounts({
+    clientVirtualServers: new ClientVirtualServers({
       versions: (client) => (isChanged && client === annId ? new Map([['own', '1']]) : undefined),
       onChange,
       read: async () => hers,
@@ -67,8 +67,8 @@ beforeEach(() => {
       onCancel: () => nothing,
     },
     upstream: {
-      async pass(_, { method, params }) {
-        passed.push(`${method} ${String(params['name'] ?? params['uri'])}`)
+      async forward(_, { method, params }) {
+        forwarded.push(`${method} ${String(params['name'] ?? params['uri'])}`)
         return OK
       },
       resume: () => Promise.reject(new Error('nothing is kept')),
@@ -84,7 +84,7 @@ beforeEach(() => {
   })
 })
 
-function exchange(session: string, method: string, body?: unknown): Promise<McpReply> {
+function exchange(session: string, method: string, body?: unknown): Promise<EndpointReply> {
   const headers: Readonly<Record<string, string>> = { ...usual, 'mcp-session-id': session }
   const { signal } = new AbortController()
   return endpoint.handle(
@@ -95,7 +95,7 @@ function exchange(session: string, method: string, body?: unknown): Promise<McpR
       signal,
       closing: signal,
     },
-    { offer, onChange: () => ({ [Symbol.dispose]: () => undefined }) },
+    { listing, onChange: () => ({ [Symbol.dispose]: () => undefined }) },
   )
 }
 
@@ -120,7 +120,7 @@ test('a client lists, calls, reads and watches what its own process has; another
     { result: {} },
   ])
   await ask(ann, request('resources/subscribe', { uri: 'mine://one' }))
-  expect(passed).toEqual([
+  expect(forwarded).toEqual([
     'tools/call secret',
     'resources/read mine://one',
     'tools/call secret',
@@ -133,7 +133,7 @@ test('a client lists, calls, reads and watches what its own process has; another
   expect((await ask(bob, list)).result.tools).toMatchObject([{ name: 'login' }])
   expect(await ask(bob, call)).toMatchObject(unknown)
   expect(await ask(bob, [call])).toMatchObject([unknown])
-  expect(passed).toHaveLength(4)
+  expect(forwarded).toHaveLength(4)
 })
 
 test('a stream tells of what has changed, and hears of resources that are there now', async () => {

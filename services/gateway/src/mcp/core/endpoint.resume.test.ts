@@ -1,39 +1,45 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noClients } from './__fixtures__/no-clients.ts'
-import type { McpReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
 import { eventIds, readEventId } from './event-id.ts'
 import { newSession, readSession } from './__fixtures__/test-sessions.ts'
-import { Offer } from './offer.ts'
-import { RpcCode, RpcFault } from './rpc.ts'
-import type { KeptPlace, Passed, PassedRequest, ResumedRequest, Upstream } from './upstream.ts'
+import { MergedListing } from './merged-listing.ts'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import type {
+  ResumePoint,
+  ForwardedReply,
+  ForwardedRequest,
+  ResumedRequest,
+  Upstream,
+} from './upstream.ts'
 import { MOVED } from './upstream.ts'
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const OK: Passed = { type: 'result', json: bytes.encode('{"content":[]}') }
-const kept: KeptPlace = { supervisor: 'sup-1', server: 's', id: 'gateway-1-0' }
+const OK: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}') }
+const kept: ResumePoint = { supervisor: 'sup-1', server: 's', id: 'gateway-1-0' }
 const nothing: Disposable = { [Symbol.dispose]: () => undefined }
 const sessionId = newSession({})
 const client = readSession(sessionId)?.id ?? ''
 
-let passed: PassedRequest[]
-let resumed: [KeptPlace, ResumedRequest][]
-let settled: PromiseWithResolvers<Passed>
+let forwarded: ForwardedRequest[]
+let resumed: [ResumePoint, ResumedRequest][]
+let settled: PromiseWithResolvers<ForwardedReply>
 /** Ends the requests of a client. */
 let cancels: Map<string, () => void>
 let closing: AbortController
 let endpoint: McpEndpoint
 let make: (streamMs: number) => McpEndpoint
 beforeEach(() => {
-  passed = []
+  forwarded = []
   resumed = []
   settled = Promise.withResolvers()
   cancels = new Map()
   closing = new AbortController()
   const upstream: Upstream = {
-    pass(_, request) {
-      passed.push(request)
+    forward(_, request) {
+      forwarded.push(request)
       return settled.promise
     },
     resume(...request) {
@@ -85,7 +91,7 @@ function exchange(method: string, headers: object, message?: object, isSocket = 
       closing: closing.signal,
     },
     {
-      offer: new Offer([{ server: 's', tools, ...none }], ({ name }) => name),
+      listing: new MergedListing([{ server: 's', tools, ...none }], ({ name }) => name),
       onChange: () => nothing,
     },
   )
@@ -93,13 +99,13 @@ function exchange(method: string, headers: object, message?: object, isSocket = 
 
 const params = { name: 'add', _meta: { progressToken: 'p' } }
 const request = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
-const call = (headers: object = {}, isSocket = false): Promise<McpReply> =>
+const call = (headers: object = {}, isSocket = false): Promise<EndpointReply> =>
   exchange('POST', headers, request, isSocket)
-const comeBack = (lastEventId: string | undefined, headers: object = {}): Promise<McpReply> =>
+const comeBack = (lastEventId: string | undefined, headers: object = {}): Promise<EndpointReply> =>
   exchange('GET', { 'last-event-id': lastEventId, ...headers })
 
 /** A stream, event by event. */
-function read({ status, headers, body }: McpReply) {
+function read({ status, headers, body }: EndpointReply) {
   expect([status, headers['content-type']]).toEqual([200, 'text/event-stream'])
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
   return async () => {
@@ -120,12 +126,12 @@ const answer = { id: 7, result: { content: [] } }
 
 test('a request that is kept becomes a stream at once, and says how to come back', async () => {
   const reply = call()
-  passed[0]?.listener?.onKept(kept)
+  forwarded[0]?.listener?.onResumable(kept)
   const next = read(await reply)
   expect(await next()).toBe(`id: ${idOf?.(0)}\nretry: 1500\ndata: \n\n`)
-  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await next()).toBe(progressOf(1, 1))
-  passed[0]?.listener?.onAsk('s.1', 'roots/list', '{}', 2)
+  forwarded[0]?.listener?.onAsk('s.1', 'roots/list', '{}', 2)
   const asked = { id: 's.1', method: 'roots/list', params: {} }
   expect(await next()).toBe(eventOf(idOf?.(2), asked))
   settled.resolve(OK)
@@ -135,14 +141,14 @@ test('a request that is kept becomes a stream at once, and says how to come back
 
 test('an older client gets no event without data: its stream begins with what is said', async () => {
   const reply = call(older)
-  passed[0]?.listener?.onKept(kept)
-  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  forwarded[0]?.listener?.onResumable(kept)
+  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1, 1))
 })
 
 test('an older client to which nothing is said gets its answer as JSON', async () => {
   const reply = call(older)
-  passed[0]?.listener?.onKept(kept)
+  forwarded[0]?.listener?.onResumable(kept)
   settled.resolve(OK)
   expect(JSON.parse(text.decode((await reply).body as Uint8Array))).toMatchObject(answer)
 })
@@ -154,13 +160,13 @@ test.each<[string, object, boolean]>([
 ])('nothing is kept for who %s', async (_, headers, isSocket) => {
   settled.resolve(OK)
   await call(headers, isSocket)
-  expect(passed).toHaveLength(1)
-  expect(passed[0]?.isResumable).not.toBe(true)
+  expect(forwarded).toHaveLength(1)
+  expect(forwarded[0]?.isResumable).not.toBe(true)
 })
 
 test('a stream that another has taken over ends without an answer', async () => {
   const reply = call()
-  passed[0]?.listener?.onKept(kept)
+  forwarded[0]?.listener?.onResumable(kept)
   settled.reject(MOVED)
   const next = read(await reply)
   await next()
@@ -171,10 +177,10 @@ test('where streams have a limit a client comes back again and again', async () 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   endpoint = make(1_000)
   const reply = call()
-  passed[0]?.listener?.onKept(kept)
+  forwarded[0]?.listener?.onResumable(kept)
   const first = read(await reply)
   await first()
-  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   vi.advanceTimersByTime(1_000)
   expect(await first()).toBe(progressOf(1, 1))
   expect(await first()).toBeUndefined()
@@ -193,8 +199,8 @@ test('where streams have a limit a client comes back again and again', async () 
 
 test('a request with an id that is too long to be sent back has events without ids', async () => {
   const reply = exchange('POST', {}, { ...request, id: 'x'.repeat(1_000) })
-  passed[0]?.listener?.onKept(kept)
-  passed[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  forwarded[0]?.listener?.onResumable(kept)
+  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1))
 })
 
@@ -231,7 +237,7 @@ test('who comes back may cancel', async () => {
 
 test('who comes back to what is lost is told so, as the answer', async () => {
   const next = read(await comeBack(idOf?.(3), older))
-  settled.reject(new RpcFault(RpcCode.unavailable, 'gone'))
+  settled.reject(new JsonRpcError(JsonRpcCode.unavailable, 'gone'))
   expect(await next()).toBe(': open\n\n')
   const error = { code: -32_000, message: 'gone' }
   expect(await next()).toBe(eventOf(idOf?.('end'), { id: 7, error }))
@@ -273,13 +279,13 @@ test.each([7, 'sieben', 'ä "€"'])('ids of events carry what a request is call
 
 test('a gateway that goes down sends away a client that can come back, and no other', async () => {
   const [primed, earlier] = [call(), call(older)]
-  for (const { listener } of passed) listener?.onKept(kept)
+  for (const { listener } of forwarded) listener?.onResumable(kept)
   const next = read(await primed)
   expect(await next()).toContain('retry: ')
   closing.abort()
   expect(await next()).toBeUndefined()
   // A question has an id, too.
-  passed[1]?.listener?.onAsk('s.1', 'roots/list', '{}', 1)
+  forwarded[1]?.listener?.onAsk('s.1', 'roots/list', '{}', 1)
   const asked = read(await earlier)
   expect(await asked()).toContain('roots/list')
   expect(await asked()).toBeUndefined()
@@ -287,7 +293,7 @@ test('a gateway that goes down sends away a client that can come back, and no ot
 
 test('a gateway that goes down answers a client that cannot come back', async () => {
   const reply = call(older)
-  passed[0]?.listener?.onKept(kept)
+  forwarded[0]?.listener?.onResumable(kept)
   closing.abort()
   settled.resolve(OK)
   expect(await reply).toMatchObject({ status: 200 })

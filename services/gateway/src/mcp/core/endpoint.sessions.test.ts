@@ -2,14 +2,20 @@ import { noClients } from './__fixtures__/no-clients.ts'
 import { getEventListeners } from 'node:events'
 import type { McpClientRecord, McpLogLevel } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { McpExchange, McpReply } from './endpoint.ts'
+import type { EndpointRequest, EndpointReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
-import type { Offering } from './offer.ts'
+import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession } from './__fixtures__/test-sessions.ts'
-import { Offer } from './offer.ts'
-import type { ClientMessage, Passed, PassedRequest, ServerLog, WatchRequest } from './upstream.ts'
+import { MergedListing } from './merged-listing.ts'
+import type {
+  ClientMessage,
+  ForwardedReply,
+  ForwardedRequest,
+  ServerLog,
+  WatchRequest,
+} from './upstream.ts'
 
-const shared: Offering = {
+const shared: ServerListing = {
   server: 'shared',
   capabilities: { resources: { subscribe: true }, logging: {} },
   tools: [{ name: 'add', inputSchema: {} }],
@@ -17,7 +23,7 @@ const shared: Offering = {
   resources: [{ uri: 'mem://one', name: 'one' }],
   resourceTemplates: [],
 }
-const own: Offering = {
+const own: ServerListing = {
   server: 'own',
   isOwn: true,
   tools: [
@@ -36,16 +42,16 @@ const own: Offering = {
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const OK: Passed = { type: 'result', json: bytes.encode('{"content":[]}') }
+const OK: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}') }
 
-let offer: Offer
+let listing: MergedListing
 let records: Map<string, McpClientRecord>
 /** While the records are on their way. */
 let reading: Promise<void> | undefined
 let changed: Set<() => void>
 let cancels: Map<string, () => void>
-let passed: { server: string; request: PassedRequest }[]
-let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let forwarded: { server: string; request: ForwardedRequest }[]
+let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
 let answers: unknown[]
 let told: unknown[]
 let watches: Map<string, WatchRequest>
@@ -62,12 +68,12 @@ function kept<K, V>(map: Map<K, V>, key: K, value: V): Disposable {
 }
 
 beforeEach(() => {
-  offer = new Offer([own, shared], ({ server, name }) => `${server}__${name}`)
+  listing = new MergedListing([own, shared], ({ server, name }) => `${server}__${name}`)
   records = new Map()
   reading = undefined
   changed = new Set()
   cancels = new Map()
-  passed = []
+  forwarded = []
   answer = () => OK
   answers = []
   told = []
@@ -95,8 +101,8 @@ beforeEach(() => {
       onCancel: (client, requestId, listener) => kept(cancels, `${client} ${requestId}`, listener),
     },
     upstream: {
-      async pass(server, request) {
-        passed.push({ server, request })
+      async forward(server, request) {
+        forwarded.push({ server, request })
         return answer(request)
       },
       resume: () => Promise.reject(new Error('nothing is kept')),
@@ -121,9 +127,9 @@ async function exchange(
   method: string,
   body: object | undefined,
   headers: Readonly<Record<string, string>> = {},
-): Promise<McpReply> {
+): Promise<EndpointReply> {
   const all: Readonly<Record<string, string>> = { ...usual, ...headers }
-  const given: McpExchange = {
+  const given: EndpointRequest = {
     method,
     header: (name) => all[name],
     body: bytes.encode(JSON.stringify(body)),
@@ -131,8 +137,8 @@ async function exchange(
     closing: closing.signal,
   }
   return endpoint.handle(given, {
-    get offer() {
-      return offer
+    get listing() {
+      return listing
     },
     onChange(listener) {
       changed.add(listener)
@@ -152,7 +158,10 @@ async function ask(method: string, params: object = {}, headers = inSession) {
 }
 
 /** The messages of a stream, one by one; what only keeps it open is left out. */
-async function* messages({ body, headers }: McpReply): AsyncGenerator<Record<string, unknown>> {
+async function* messages({
+  body,
+  headers,
+}: EndpointReply): AsyncGenerator<Record<string, unknown>> {
   expect(headers['content-type']).toBe('text/event-stream')
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     const [, data] = /^event: message\ndata: (.*)\n\n$/.exec(text.decode(chunk)) ?? []
@@ -175,14 +184,14 @@ describe('a session of an older client', () => {
     records.set(id, { logLevel: 'error' })
     await ask('tools/call', { name: 'own__ask' })
     await ask('tools/call', { name: 'shared__add' })
-    expect(passed).toMatchObject([
+    expect(forwarded).toMatchObject([
       {
         server: 'own',
         request: { isOwn: true, client: { id, capabilities, logLevel: 'error' } },
       },
       { server: 'shared', request: { client: { id } } },
     ])
-    expect(passed[1]?.request.isOwn).toBe(false)
+    expect(forwarded[1]?.request.isOwn).toBe(false)
   })
 
   test.each([
@@ -222,11 +231,13 @@ describe('a session of an older client', () => {
     await ask('resources/subscribe', { uri: 'own://one' })
     await ask('resources/subscribe', { uri: 'mem://one' })
     expect(records.get(id)?.subscriptions).toEqual(['own://one', 'mem://one'])
-    expect(passed.map(({ server, request }) => [server, request.params, request.isOwn])).toEqual([
-      ['shared', { uri: 'mem://one' }, undefined],
-      ['own', { uri: 'own://one' }, true],
-      ['shared', { uri: 'mem://one' }, undefined],
-    ])
+    expect(forwarded.map(({ server, request }) => [server, request.params, request.isOwn])).toEqual(
+      [
+        ['shared', { uri: 'mem://one' }, undefined],
+        ['own', { uri: 'own://one' }, true],
+        ['shared', { uri: 'mem://one' }, undefined],
+      ],
+    )
     await ask('resources/unsubscribe', { uri: 'mem://one' })
     expect(records.get(id)?.subscriptions).toEqual(['own://one'])
     answer = () => ({ type: 'error', json: bytes.encode('{"code":-32002,"message":"no"}') })
@@ -269,7 +280,7 @@ describe('a session of an older client', () => {
     expect(await ask('resources/subscribe', { uri: 'mem://one' })).toMatchObject({
       error: { code: -32_602, message: expect.stringContaining('end some first') },
     })
-    expect(passed).toEqual([])
+    expect(forwarded).toEqual([])
   })
 
   test.each(['logging/setLevel', 'resources/subscribe'])('is needed for %s', async (method) => {
@@ -294,7 +305,7 @@ describe('a session of an older client', () => {
     const cancel = { method: 'notifications/cancelled', params: { requestId: 1 } }
     await send(cancel, other)
     await send({ method: 'notifications/cancelled', params: { requestId: 2 } })
-    expect(passed[0]?.request.signal?.aborted).toBe(false)
+    expect(forwarded[0]?.request.signal?.aborted).toBe(false)
     await send(cancel)
     expect(await called).toMatchObject({ error: { message: 'the request was cancelled' } })
     expect(cancels.size).toBe(0)
@@ -303,7 +314,7 @@ describe('a session of an older client', () => {
 
 describe('a request of a session', () => {
   test('becomes a stream when its server asks or tells something', async () => {
-    const ended = Promise.withResolvers<Passed>()
+    const ended = Promise.withResolvers<ForwardedReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/message', '{"level":"info","data":1}')
       listener?.onNotice('notifications/progress', '{"progress":1}')
@@ -349,7 +360,7 @@ test('a batch of a session goes to its processes', async () => {
   const batch = [1, 2].map((each) => ({ ...call, id: each }))
   const { status } = await exchange('POST', batch, inSession)
   expect(status).toBe(200)
-  expect(passed.map(({ request }) => request.client?.id)).toEqual([id, id])
+  expect(forwarded.map(({ request }) => request.client?.id)).toEqual([id, id])
 })
 
 describe('the stream of a session', () => {
@@ -375,9 +386,9 @@ describe('the stream of a session', () => {
 
   test('is told of a list that its server announces as changed though it lists the same', async () => {
     const stream = await open()
-    const announce = (announcedAt: Offering['announcedAt']): void => {
-      const offerings = [own, { ...shared, announcedAt }]
-      offer = new Offer(offerings, ({ server, name }) => `${server}__${name}`)
+    const announce = (announcedAt: ServerListing['announcedAt']): void => {
+      const serverListings = [own, { ...shared, announcedAt }]
+      listing = new MergedListing(serverListings, ({ server, name }) => `${server}__${name}`)
       for (const listener of changed) listener()
     }
     announce({ prompts: 5 })
@@ -402,7 +413,7 @@ describe('the stream of a session', () => {
       method: 'notifications/resources/updated',
       params: { uri: 'mem://one' },
     })
-    offer = new Offer([shared], ({ server, name }) => `${server}__${name}`)
+    listing = new MergedListing([shared], ({ server, name }) => `${server}__${name}`)
     for (const listener of changed) listener()
     expect(await next(stream)).toMatchObject({ method: 'notifications/tools/list_changed' })
     expect(await next(stream)).toMatchObject({ method: 'notifications/resources/list_changed' })
@@ -455,7 +466,7 @@ function sendModern(
   method: string,
   params: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>> = {},
-): Promise<McpReply> {
+): Promise<EndpointReply> {
   const named = typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {}
   const all = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...named, ...headers }
   return send({ id: 1, method, params: { ...params, _meta: modern } }, all)
@@ -497,7 +508,7 @@ describe('a newer client that listens', () => {
     })
     watches.get('shared')?.onUpdated('mem://one')
     expect(await next(stream)).toMatchObject({ params: { uri: 'mem://one', _meta } })
-    offer = new Offer([own], ({ server, name }) => `${server}__${name}`)
+    listing = new MergedListing([own], ({ server, name }) => `${server}__${name}`)
     for (const listener of changed) listener()
     expect(await next(stream)).toEqual({
       jsonrpc: '2.0',
@@ -541,7 +552,7 @@ test.each<[number, string, string | undefined, unknown]>([
   const headers: Record<string, string> = header === undefined ? {} : { 'mcp-param-city': header }
   const reply = await sendModern('tools/call', params, headers)
   expect(reply.status).toBe(status)
-  expect(passed).toHaveLength(status === 200 ? 1 : 0)
+  expect(forwarded).toHaveLength(status === 200 ? 1 : 0)
   if (status === 400) expect(text.decode(reply.body as Uint8Array)).toContain('-32020')
 })
 

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
-import type { McpExchange, McpReply } from './endpoint.ts'
+import type { EndpointRequest, EndpointReply } from './endpoint.ts'
 import { McpEndpoint } from './endpoint.ts'
-import type { Offering } from './offer.ts'
-import { Offer } from './offer.ts'
-import { RpcFault } from './rpc.ts'
-import type { Passed, PassedRequest, Upstream } from './upstream.ts'
+import type { ServerListing } from './server-listing.ts'
+import { MergedListing } from './merged-listing.ts'
+import { JsonRpcError } from './json-rpc.ts'
+import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
 
 const inputSchema = { type: 'object', 'x-unknown': [1] }
-const offerings: Offering[] = [
+const serverListings: ServerListing[] = [
   {
     server: 'a',
     instructions: 'Be kind.',
@@ -39,7 +39,7 @@ const modernMeta = {
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-const noUpstream: Omit<Upstream, 'pass'> = {
+const noUpstream: Omit<Upstream, 'forward'> = {
   resume: () => Promise.reject(new Error('nothing is kept')),
   answer: () => undefined,
   tell: () => undefined,
@@ -48,12 +48,12 @@ const noUpstream: Omit<Upstream, 'pass'> = {
   onLog: () => nothing,
 }
 
-let passed: { server: string; request: PassedRequest }[]
-let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let forwarded: { server: string; request: ForwardedRequest }[]
+let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
 let endpoint: McpEndpoint
-let offer: Offer
+let listing: MergedListing
 beforeEach(() => {
-  passed = []
+  forwarded = []
   answer = () => ({ type: 'result', json: bytes.encode('{"content":[],"x-new":1}') })
   endpoint = new McpEndpoint({
     signSession: (random) => random,
@@ -61,13 +61,13 @@ beforeEach(() => {
     clients: noClients,
     upstream: {
       ...noUpstream,
-      async pass(server, request) {
-        passed.push({ server, request })
+      async forward(server, request) {
+        forwarded.push({ server, request })
         return answer(request)
       },
     },
   })
-  offer = new Offer(offerings, ({ server, name }) => `${server}__${name}`)
+  listing = new MergedListing(serverListings, ({ server, name }) => `${server}__${name}`)
 })
 
 const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -75,8 +75,8 @@ const usual = { 'content-type': 'application/json', accept: 'application/json, t
 async function send(
   body: unknown,
   headers: Readonly<Record<string, string | undefined>> = {},
-  more: Partial<McpExchange> = {},
-): Promise<McpReply> {
+  more: Partial<EndpointRequest> = {},
+): Promise<EndpointReply> {
   const all: Readonly<Record<string, string | undefined>> = { ...usual, ...headers }
   const exchange = {
     method: 'POST',
@@ -86,10 +86,10 @@ async function send(
     closing: new AbortController().signal,
     ...more,
   }
-  return endpoint.handle(exchange, { offer, onChange: () => nothing })
+  return endpoint.handle(exchange, { listing, onChange: () => nothing })
 }
 
-async function bodyOf({ body }: McpReply): Promise<string> {
+async function bodyOf({ body }: EndpointReply): Promise<string> {
   if (body === undefined) return ''
   if (body instanceof Uint8Array) return text.decode(body)
   return (await Array.fromAsync(body, (chunk) => text.decode(chunk))).join('')
@@ -118,7 +118,7 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
     const params = { name: 'b__add', arguments: { a: 1 }, 'x-more': true }
     const { status, result } = await ask('tools/call', params, era)
     expect([status, result]).toEqual([200, { content: [], 'x-new': 1 }])
-    expect(passed).toMatchObject([
+    expect(forwarded).toMatchObject([
       { server: 'b', request: { method: 'tools/call', params: { ...params, name: 'add' }, era } },
     ])
   })
@@ -147,7 +147,7 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
     ],
   ])('%s of %j goes to its server', async (method, params, sent) => {
     expect(await ask(method, params, era)).toMatchObject({ status: 200, result: {} })
-    expect(passed).toMatchObject([{ server: 'a', request: { method, params: sent } }])
+    expect(forwarded).toMatchObject([{ server: 'a', request: { method, params: sent } }])
   })
 
   test('lists have all of all servers, each thing as its server describes it', async () => {
@@ -186,12 +186,12 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
       id: 1,
       error: { code, message: expect.stringMatching(message) },
     })
-    expect(passed).toEqual([])
+    expect(forwarded).toEqual([])
   })
 
   test('what goes wrong on the way is told as it is', async () => {
     answer = () => {
-      throw new RpcFault(-32_000, 'away', { data: { retryable: true } })
+      throw new JsonRpcError(-32_000, 'away', { data: { retryable: true } })
     }
     const error = { code: -32_000, message: 'away', data: { retryable: true } }
     expect(await ask('tools/call', { name: 'a__add' }, era)).toMatchObject({ status: 200, error })
@@ -244,7 +244,7 @@ test('of progress that nobody reads the last notices are kept', async () => {
     for (let index = 0; index < 10_000; index++) {
       listener?.onNotice('notifications/progress', `{"progress":${index}}`)
     }
-    return Promise.withResolvers<Passed>().promise
+    return Promise.withResolvers<ForwardedReply>().promise
   }
   const _meta = { progressToken: 1 }
   const params = { name: 'a__add', _meta }
@@ -257,7 +257,7 @@ test('the trace of the caller goes with its request', async () => {
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a__add' } }
   await send(call, { traceparent: 'theirs' })
   await send(call)
-  expect(passed.map(({ request }) => request.traceparent)).toEqual(['theirs', undefined])
+  expect(forwarded.map(({ request }) => request.traceparent)).toEqual(['theirs', undefined])
 })
 
 test('what changes nothing is known', async () => {
@@ -266,11 +266,11 @@ test('what changes nothing is known', async () => {
     { name: 'look', annotations },
     { name: 'do', annotations: { readOnlyHint: false } },
   ]
-  offer = new Offer([{ ...offerings[0]!, tools }], ({ name }) => name)
+  listing = new MergedListing([{ ...serverListings[0]!, tools }], ({ name }) => name)
   for (const name of ['look', 'do']) await ask('tools/call', { name })
   await ask('resources/read', { uri: 'mem://one' })
   await ask('prompts/get', { name: 'greet' })
-  expect(passed.map(({ request }) => request.isReadOnly)).toEqual([true, false, true, true])
+  expect(forwarded.map(({ request }) => request.isReadOnly)).toEqual([true, false, true, true])
 })
 
 test('progress that is asked for and never comes needs no stream', async () => {
@@ -323,7 +323,7 @@ test('only who speaks 2026-07-28 cancels by leaving', async () => {
     { signal: left.signal },
   )
   left.abort()
-  expect(passed.map(({ request }) => request.signal?.aborted)).toEqual([undefined, false, true])
+  expect(forwarded.map(({ request }) => request.signal?.aborted)).toEqual([undefined, false, true])
 })
 
 test('messages that nobody answers are accepted', async () => {
@@ -352,8 +352,8 @@ test('a batch is answered in one, each by itself', async () => {
 
 test('a list of some thousand tools is one answer: many clients ask for no second page', async () => {
   const tools = Array.from({ length: 2_500 }, (_, index) => ({ name: `t${index}`, inputSchema }))
-  const [first] = offerings
-  offer = new Offer([{ ...first!, tools }], ({ name }) => name)
+  const [first] = serverListings
+  listing = new MergedListing([{ ...first!, tools }], ({ name }) => name)
   expect((await ask('tools/list')).result).toEqual({ tools })
 })
 
@@ -472,7 +472,7 @@ test.each(malformed)('%s is refused', async (_, body, headers, status, code) => 
   expect({ status: reply.status, code: answered.error?.code }).toEqual({ status, code })
   expect(answered).toMatchObject({ jsonrpc: '2.0', error: { message: expect.stringMatching(/./) } })
   expect('id' in answered).toBe(true)
-  expect(passed).toEqual([])
+  expect(forwarded).toEqual([])
 })
 
 test.each(['GET', 'DELETE', 'PUT'])('%s is not for those without a session', async (method) => {
@@ -482,9 +482,9 @@ test.each(['GET', 'DELETE', 'PUT'])('%s is not for those without a session', asy
 
 test('a tool whose output is no object is listed, and answers, in a way that older clients take', async () => {
   const outputSchema = { type: 'array' }
-  const [a, b] = offerings as [Offering, Offering]
+  const [a, b] = serverListings as [ServerListing, ServerListing]
   const tools = [{ name: 'list', inputSchema, outputSchema }]
-  offer = new Offer([{ ...a, tools }, b], ({ server, name }) => `${server}__${name}`)
+  listing = new MergedListing([{ ...a, tools }, b], ({ server, name }) => `${server}__${name}`)
   const listed = async (era: 'legacy' | 'modern') =>
     (await ask('tools/list', {}, era)).result.tools[0].outputSchema
   expect(await listed('modern')).toEqual(outputSchema)
@@ -492,5 +492,5 @@ test('a tool whose output is no object is listed, and answers, in a way that old
   expect(await listed('legacy')).toEqual({ type: 'object', properties, required: ['result'] })
   await ask('tools/call', { name: 'a__list' })
   await ask('tools/call', { name: 'b__add' })
-  expect(passed.map(({ request }) => request.isOutputWrapped)).toEqual([true, false])
+  expect(forwarded.map(({ request }) => request.isOutputWrapped)).toEqual([true, false])
 })

@@ -1,6 +1,6 @@
 import type { CancelSignal } from 'mcp-host/cancellation'
 import { Cancellation } from 'mcp-host/cancellation'
-import type { Incoming, McpHeaders, RpcNotification, RpcRequest } from './classify.ts'
+import type { JsonRpcMessage, McpHeaders, JsonRpcNotification, JsonRpcRequest } from './classify.ts'
 import { classify, idOf } from './classify.ts'
 import type { Approvals } from './approvals.ts'
 import type { Clients } from './clients.ts'
@@ -8,31 +8,31 @@ import { clientOf } from './clients.ts'
 import type { LastEvent } from './event-id.ts'
 import { readEventId } from './event-id.ts'
 import type { EventQueue } from './event-queue.ts'
-import { sessionStream, subscriptionStream } from './feed-streams.ts'
+import { sessionStream, subscriptionStream } from './notification-streams.ts'
 import { failure, joined, OPENED, success, toMessage } from './messages.ts'
-import type { Mount } from './mount.ts'
-import type { Offer } from './offer.ts'
-import type { ServerInfo } from './own-answers.ts'
-import { ownAnswer } from './own-answers.ts'
-import type { OwnMounts } from './own-mounts.ts'
-import type { Passage } from './passage.ts'
-import { mayBeOffered, passageOf } from './passage.ts'
+import type { VirtualServer } from './virtual-server.ts'
+import type { MergedListing } from './merged-listing.ts'
+import type { ServerInfo } from './answer-locally.ts'
+import { answerLocally } from './answer-locally.ts'
+import type { ClientVirtualServers } from './client-virtual-servers.ts'
+import type { Route } from './route-request.ts'
+import { mayBeListedLater, routeRequest } from './route-request.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
-import { passOn, withLinks } from './pass-on.ts'
+import { forwardRoute, withLinks } from './forward-route.ts'
 import { checkParameters } from './parameter-headers.ts'
 import { RequestStream } from './request-stream.ts'
-import type { Params, RpcId } from './rpc.ts'
-import { isObject, RpcCode, RpcFault } from './rpc.ts'
+import type { Params, JsonRpcId } from './json-rpc.ts'
+import { isObject, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
 import type { SignSession } from './signed-id.ts'
 import { newSession, readSession } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
-import { untilOffered } from './until-offered.ts'
-import type { Passed, PassedRequest, Upstream } from './upstream.ts'
+import { retryUntilListed } from './retry-until-listed.ts'
+import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
 import { MOVED } from './upstream.ts'
 
 /** A request of HTTP, in plain values. */
-export interface McpExchange {
+export interface EndpointRequest {
   readonly method: string
   readonly header: (name: string) => string | undefined
   readonly body: Uint8Array
@@ -45,7 +45,7 @@ export interface McpExchange {
 }
 
 /** Its answer. A stream is one of server-sent events. */
-export interface McpReply {
+export interface EndpointReply {
   readonly status: number
   /** The body is a JSON-RPC error. */
   readonly isError?: boolean
@@ -62,7 +62,7 @@ export interface EndpointDeps {
   /** Where tools run only when users allow it. */
   readonly approvals?: Approvals | undefined
   /** Where clients have processes of their own, what those list. */
-  readonly ownMounts?: OwnMounts
+  readonly clientVirtualServers?: ClientVirtualServers
   /** Called once per answered request; batches count as none. */
   readonly onAnswered?: (method: string, isError: boolean, seconds: number) => void
 }
@@ -100,19 +100,19 @@ export class McpEndpoint {
   }
 
   /** Never rejects. No async function, as what it calls for most requests is none either: each costs a little. */
-  handle(exchange: McpExchange, mount: Mount): Promise<McpReply> {
+  handle(exchange: EndpointRequest, virtualServer: VirtualServer): Promise<EndpointReply> {
     const { method, header } = exchange
     let message: unknown
     try {
       const reading = this.#readRecord(header)
       if (reading !== undefined) {
         return reading.then(
-          () => this.handle(exchange, mount),
+          () => this.handle(exchange, virtualServer),
           (error: unknown) => failed(null, toFault(error)),
         )
       }
-      if (method === 'GET') return Promise.resolve(this.#listen(exchange, mount))
-      if (method === 'DELETE') return orFailed(this.#leave(exchange, mount))
+      if (method === 'GET') return Promise.resolve(this.#listen(exchange, virtualServer))
+      if (method === 'DELETE') return orFailed(this.#leave(exchange, virtualServer))
       if (method !== 'POST') throw notAllowed()
       message = exchange.message
       const isHttp = message === undefined
@@ -123,7 +123,7 @@ export class McpEndpoint {
       }
       const headers = isHttp ? headersOf(header) : undefined
       if (Array.isArray(message)) {
-        return orFailed(this.#batch(message, headers, exchange, mount))
+        return orFailed(this.#batch(message, headers, exchange, virtualServer))
       }
       const incoming = classify(message, headers)
       if (incoming.kind === 'response') {
@@ -133,13 +133,13 @@ export class McpEndpoint {
       const isSessionless = incoming.era === 'modern' || incoming.method === 'initialize'
       const session = isSessionless ? undefined : this.#session(header)
       if (incoming.kind === 'request') {
-        const seen = session && this.#deps.ownMounts?.find(session.id, mount)
-        if (seen === undefined) return this.#observed(incoming, exchange, mount, session)
+        const seen = session && this.#deps.clientVirtualServers?.find(session.id, virtualServer)
+        if (seen === undefined) return this.#observed(incoming, exchange, virtualServer, session)
         return seen
           .then((own) => this.#observed(incoming, exchange, own, session))
           .catch((error: unknown) => failed(incoming.id, toFault(error)))
       }
-      if (session !== undefined) this.#take(incoming, session, mount.offer)
+      if (session !== undefined) this.#take(incoming, session, virtualServer.listing)
       return Promise.resolve(ACCEPTED)
     } catch (error) {
       return Promise.resolve(failed(idOf(message), toFault(error)))
@@ -148,18 +148,18 @@ export class McpEndpoint {
 
   /** As `#answer`, reported to `onAnswered`. A request that became a stream reports its end itself. */
   #observed(
-    request: RpcRequest,
-    exchange: McpExchange,
-    mount: Mount,
+    request: JsonRpcRequest,
+    exchange: EndpointRequest,
+    virtualServer: VirtualServer,
     session: ClientSession | undefined,
-  ): Promise<McpReply> {
+  ): Promise<EndpointReply> {
     const startedAt = performance.now()
-    let reply: Promise<McpReply>
+    let reply: Promise<EndpointReply>
     try {
-      reply = this.#answer(request, exchange, mount, session)
+      reply = this.#answer(request, exchange, virtualServer, session)
     } catch (error) {
-      reply = mayBeOffered(error)
-        ? this.#answerLater(error, request, exchange, mount, session)
+      reply = mayBeListedLater(error)
+        ? this.#answerLater(error, request, exchange, virtualServer, session)
         : Promise.resolve(failed(request.id, toFault(error)))
     }
     return reply.then((answer) => {
@@ -171,38 +171,45 @@ export class McpEndpoint {
   /** Waits for the server of a request. */
   #answerLater(
     reason: unknown,
-    request: RpcRequest,
-    exchange: McpExchange,
-    mount: Mount,
+    request: JsonRpcRequest,
+    exchange: EndpointRequest,
+    virtualServer: VirtualServer,
     session: ClientSession | undefined,
-  ): Promise<McpReply> {
-    const attempt = (): Promise<McpReply> => this.#answer(request, exchange, mount, session)
+  ): Promise<EndpointReply> {
+    const attempt = (): Promise<EndpointReply> =>
+      this.#answer(request, exchange, virtualServer, session)
     const { signal } = exchange
-    const reply = untilOffered(mount, attempt, { failure: reason, isWorthIt: mayBeOffered, signal })
+    const reply = retryUntilListed(virtualServer, attempt, {
+      failure: reason,
+      isWorthIt: mayBeListedLater,
+      signal,
+    })
     return reply.catch((error: unknown) => failed(request.id, toFault(error)))
   }
 
-  #report({ method }: RpcRequest, { isError = false }: McpReply, startedAt: number): void {
+  #report({ method }: JsonRpcRequest, { isError = false }: EndpointReply, startedAt: number): void {
     this.#deps.onAnswered?.(method, isError, (performance.now() - startedAt) / 1_000)
   }
 
   #answer(
-    request: RpcRequest,
-    exchange: McpExchange,
-    mount: Mount,
+    request: JsonRpcRequest,
+    exchange: EndpointRequest,
+    virtualServer: VirtualServer,
     session: ClientSession | undefined,
-  ): Promise<McpReply> {
+  ): Promise<EndpointReply> {
     const { id, era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      return Promise.resolve(streamed(subscriptionStream(this.#deps, exchange, mount, request)))
+      return Promise.resolve(
+        streamed(subscriptionStream(this.#deps, exchange, virtualServer, request)),
+      )
     }
     if (isSessionRequest(request)) {
-      return answered(request, changeSession(this.#deps, request, mount, session))
+      return answered(request, changeSession(this.#deps, request, virtualServer, session))
     }
-    const passage = passageOf(request, mount.offer)
-    if (passage === undefined) {
+    const route = routeRequest(request, virtualServer.listing)
+    if (route === undefined) {
       const { serverInfo, signSession } = this.#deps
-      const result = bytes.encode(ownAnswer(request, mount.offer, serverInfo))
+      const result = bytes.encode(answerLocally(request, virtualServer.listing, serverInfo))
       const { capabilities } = params
       const begun =
         era === 'legacy' && method === 'initialize'
@@ -214,31 +221,35 @@ export class McpEndpoint {
       return Promise.resolve({ status: 200, headers, body: success(id, result) })
     }
     if (era === 'modern' && method === 'tools/call' && exchange.message === undefined) {
-      checkParameters(mount.offer.headersOf(String(params['name'])), params, exchange.header)
+      checkParameters(
+        virtualServer.listing.headersOf(String(params['name'])),
+        params,
+        exchange.header,
+      )
     }
     const token = progressToken(params)
     const isHeard = token !== undefined || session !== undefined || hasLogLevel(params)
     if (isHeard && accepts(exchange.header, EVENTS)) {
-      return this.#stream(passage, request, exchange, mount.offer, session)
+      return this.#stream(route, request, exchange, virtualServer.listing, session)
     }
     const of = { client: session && clientOf(session, this.#deps.clients) }
-    return answered(request, this.#pass(passage, request, exchange, mount.offer, of))
+    return answered(request, this.#pass(route, request, exchange, virtualServer.listing, of))
   }
 
   /** Becomes a stream when there is something to say before the answer, or the client might miss it. */
   #stream(
-    passage: Passage,
-    request: RpcRequest,
-    exchange: McpExchange,
-    offer: Offer,
+    route: Route,
+    request: JsonRpcRequest,
+    exchange: EndpointRequest,
+    listing: MergedListing,
     session: ClientSession | undefined,
-  ): Promise<McpReply> {
+  ): Promise<EndpointReply> {
     const { id, params } = request
     const { clients } = this.#deps
     const startedAt = performance.now()
     const signal = session && new Cancellation()
     const cancel = session && clients.onCancel(session.id, id, () => signal?.cancel(CANCELLED))
-    const { promise, resolve } = Promise.withResolvers<McpReply>()
+    const { promise, resolve } = Promise.withResolvers<EndpointReply>()
     const stream = new RequestStream({
       request: id,
       progressToken: progressToken(params),
@@ -247,7 +258,7 @@ export class McpEndpoint {
       closing: exchange.closing,
       onBegin: (queue) => resolve(streamed(queue)),
     })
-    const passed = this.#pass(passage, request, exchange, offer, {
+    const forwarded = this.#pass(route, request, exchange, listing, {
       client: session && clientOf(session, clients),
       signal,
       listener: stream,
@@ -257,7 +268,7 @@ export class McpEndpoint {
       let answer: WholeReply
       let isOver = true
       try {
-        answer = answerWith(request, await passed)
+        answer = answerWith(request, await forwarded)
       } catch (error) {
         answer = failed(id, toFault(error))
         isOver = error !== MOVED
@@ -274,15 +285,15 @@ export class McpEndpoint {
   /** The rest of the stream of a request, to which a client comes back. */
   #resume(
     last: LastEvent,
-    { header, closing }: McpExchange,
-    { offer }: Mount,
+    { header, closing }: EndpointRequest,
+    { listing }: VirtualServer,
     session: ClientSession,
-  ): McpReply {
+  ): EndpointReply {
     const { kept, request: id, number: after } = last
     if (after === 'end') {
       const message = 'Last-Event-ID: is of the last event, nothing comes after it'
       // Clients know by this status that there is no stream, and do not come again.
-      throw new RpcFault(RpcCode.unavailable, message, { status: 405 })
+      throw new JsonRpcError(JsonRpcCode.unavailable, message, { status: 405 })
     }
     const { clients, upstream } = this.#deps
     const signal = new Cancellation()
@@ -296,11 +307,11 @@ export class McpEndpoint {
     const events = stream.events()
     events.put(OPENED)
     // Again: else some clients have forgotten where they were when this stream breaks, too.
-    stream.onKept(kept, after)
+    stream.onResumable(kept, after)
     upstream
       .resume(kept, { client: session.id, after, signal, listener: stream })
       .then(
-        (passed) => stream.end(toMessage(id, withLinks(passed, offer, kept.server))),
+        (forwarded) => stream.end(toMessage(id, withLinks(forwarded, listing, kept.server))),
         (error: unknown) =>
           error === MOVED ? stream.stop() : stream.end(failure(id, toFault(error))),
       )
@@ -312,38 +323,38 @@ export class McpEndpoint {
   async #batch(
     messages: readonly unknown[],
     headers: McpHeaders | undefined,
-    exchange: McpExchange,
-    mount: Mount,
-  ): Promise<McpReply> {
+    exchange: EndpointRequest,
+    virtualServer: VirtualServer,
+  ): Promise<EndpointReply> {
     const isRight = messages.length > 0 && messages.length <= MAX_BATCH
     if (!isRight) {
       const message = `a batch has 1 to ${MAX_BATCH} messages`
-      throw new RpcFault(RpcCode.invalidRequest, message, { status: 400 })
+      throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
     }
-    const incoming = messages.map((message): Incoming => classify(message, headers))
+    const incoming = messages.map((message): JsonRpcMessage => classify(message, headers))
     if (incoming.some((each) => each.kind !== 'response' && each.era === 'modern')) {
       const message = 'from 2026-07-28 on there are no batches'
-      throw new RpcFault(RpcCode.invalidRequest, message, { status: 400 })
+      throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
     }
     const session = this.#session(exchange.header)
-    const seen = session && this.#deps.ownMounts?.find(session.id, mount)
-    const { offer } = seen ? await seen : mount
+    const seen = session && this.#deps.clientVirtualServers?.find(session.id, virtualServer)
+    const { listing } = seen ? await seen : virtualServer
     for (const each of incoming) {
       if (each.kind === 'response') this.#deps.upstream.answer(String(each.id), each.message)
-      if (each.kind === 'notification' && session !== undefined) this.#take(each, session, offer)
+      if (each.kind === 'notification' && session !== undefined) this.#take(each, session, listing)
     }
     const requests = incoming.filter((each) => each.kind === 'request')
     if (requests.length === 0) return ACCEPTED
     const answers = await Promise.all(
       requests.map(async (request) => {
         try {
-          const passage = passageOf(request, offer)
-          if (passage === undefined) {
-            const own = ownAnswer(request, offer, this.#deps.serverInfo)
+          const route = routeRequest(request, listing)
+          if (route === undefined) {
+            const own = answerLocally(request, listing, this.#deps.serverInfo)
             return success(request.id, bytes.encode(own))
           }
           const of = { client: session && clientOf(session, this.#deps.clients) }
-          return toMessage(request.id, await this.#pass(passage, request, exchange, offer, of))
+          return toMessage(request.id, await this.#pass(route, request, exchange, listing, of))
         } catch (error) {
           return failure(request.id, toFault(error))
         }
@@ -353,17 +364,17 @@ export class McpEndpoint {
   }
 
   #pass(
-    passage: Passage,
-    { method, era }: RpcRequest,
-    exchange: McpExchange,
-    offer: Offer,
+    route: Route,
+    { method, era }: JsonRpcRequest,
+    exchange: EndpointRequest,
+    listing: MergedListing,
     {
       client,
       signal,
       listener,
       isResumable,
-    }: Pick<PassedRequest, 'client' | 'signal' | 'listener' | 'isResumable'>,
-  ): Promise<Passed> {
+    }: Pick<ForwardedRequest, 'client' | 'signal' | 'listener' | 'isResumable'>,
+  ): Promise<ForwardedReply> {
     // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
     const mayLeave = era === 'modern' || exchange.message !== undefined
     const about = {
@@ -377,44 +388,50 @@ export class McpEndpoint {
     }
     const { upstream, approvals } = this.#deps
     const isAsked = approvals !== undefined && method === 'tools/call'
-    if (!isAsked || !approvals.isNeeded(passage, offer)) {
-      return passOn({ upstream, offer }, passage, about)
+    if (!isAsked || !approvals.isNeeded(route, listing)) {
+      return forwardRoute({ upstream, listing }, route, about)
     }
-    return approvals.pass(passage, about, (allowed, confirm) =>
-      passOn({ upstream, offer }, allowed, { ...about, confirm }),
+    return approvals.pass(route, about, (allowed, confirm) =>
+      forwardRoute({ upstream, listing }, allowed, { ...about, confirm }),
     )
   }
 
   /** A notification of a client with a session. */
-  #take({ method, params }: RpcNotification, { id }: ClientSession, offer: Offer): void {
+  #take(
+    { method, params }: JsonRpcNotification,
+    { id }: ClientSession,
+    listing: MergedListing,
+  ): void {
     const { upstream, clients } = this.#deps
     const { requestId } = params
     if (method === 'notifications/cancelled' && isRpcId(requestId)) clients.cancel(id, requestId)
     if (method !== 'notifications/roots/list_changed') return
-    for (const { server, isOwn } of offer.offerings) {
+    for (const { server, isOwn } of listing.servers) {
       if (isOwn === true) upstream.tell(server, id, 'roots-changed')
     }
   }
 
   /** What belongs to no request, on the stream that an older client keeps open for it; or the rest of another. */
-  #listen(exchange: McpExchange, mount: Mount): McpReply {
+  #listen(exchange: EndpointRequest, virtualServer: VirtualServer): EndpointReply {
     if (!accepts(exchange.header, EVENTS)) {
-      throw new RpcFault(RpcCode.unavailable, 'Accept must have text/event-stream', { status: 406 })
+      throw new JsonRpcError(JsonRpcCode.unavailable, 'Accept must have text/event-stream', {
+        status: 406,
+      })
     }
     const session = this.#session(exchange.header)
     if (session === undefined) throw notAllowed()
     const last = readEventId(exchange.header('last-event-id')?.trim() ?? '')
-    if (last !== undefined) return this.#resume(last, exchange, mount, session)
-    return streamed(sessionStream(this.#deps, exchange, mount, session))
+    if (last !== undefined) return this.#resume(last, exchange, virtualServer, session)
+    return streamed(sessionStream(this.#deps, exchange, virtualServer, session))
   }
 
   /** The client ends its session. */
-  async #leave({ header }: McpExchange, { offer }: Mount): Promise<McpReply> {
+  async #leave({ header }: EndpointRequest, { listing }: VirtualServer): Promise<EndpointReply> {
     const session = this.#session(header)
     if (session === undefined) throw notAllowed()
     const { upstream, clients } = this.#deps
     await clients.change(session.id, (record) => ({ ...record, isOver: true }))
-    for (const { server, isOwn } of offer.offerings) {
+    for (const { server, isOwn } of listing.servers) {
       if (isOwn === true) upstream.tell(server, session.id, 'leave')
     }
     return { status: 204, headers: {} }
@@ -432,49 +449,52 @@ export class McpEndpoint {
   }
 
   /** Reads the record of the session that a request names; `undefined`: it is here, or there is none. */
-  #readRecord(header: McpExchange['header']): Promise<void> | undefined {
+  #readRecord(header: EndpointRequest['header']): Promise<void> | undefined {
     const sessionId = header(SESSION_HEADER)?.trim()
     const session = sessionId === undefined ? undefined : this.#sessionOf(sessionId)
     return session && this.#deps.clients.read(session.id)
   }
 
   /** The session that a request names, if it does. Throws `RpcFault` when there is no such session. */
-  #session(header: McpExchange['header']): ClientSession | undefined {
+  #session(header: EndpointRequest['header']): ClientSession | undefined {
     const sessionId = header(SESSION_HEADER)?.trim()
     if (sessionId === undefined) return undefined
     const session = this.#sessionOf(sessionId)
     const isOver = session === undefined || this.#deps.clients.record(session.id).isOver
     if (isOver !== true) return session
     const message = 'Session not found; begin another with initialize'
-    throw new RpcFault(RpcCode.timedOut, message, { status: 404 })
+    throw new JsonRpcError(JsonRpcCode.timedOut, message, { status: 404 })
   }
 }
 
-function streamed(body: EventQueue): McpReply {
+function streamed(body: EventQueue): EndpointReply {
   return { status: 200, headers: EVENT_STREAM, body }
 }
 
-type WholeReply = McpReply & { readonly body: Uint8Array }
+type WholeReply = EndpointReply & { readonly body: Uint8Array }
 
-function answerWith({ id, era }: RpcRequest, passed: Passed): WholeReply {
-  const { code } = passed
+function answerWith({ id, era }: JsonRpcRequest, forwarded: ForwardedReply): WholeReply {
+  const { code } = forwarded
   // A newer client is to see by the status what it has left out.
-  const isFaulty = era === 'modern' && code === RpcCode.missingCapability
+  const isFaulty = era === 'modern' && code === JsonRpcCode.missingCapability
   const status = isFaulty ? 400 : 200
-  const isError = passed.type === 'error'
-  return { status, isError, headers: JSON_TYPE, body: toMessage(id, passed) }
+  const isError = forwarded.type === 'error'
+  return { status, isError, headers: JSON_TYPE, body: toMessage(id, forwarded) }
 }
 
-async function answered(request: RpcRequest, passed: Promise<Passed>): Promise<McpReply> {
+async function answered(
+  request: JsonRpcRequest,
+  forwarded: Promise<ForwardedReply>,
+): Promise<EndpointReply> {
   try {
-    return answerWith(request, await passed)
+    return answerWith(request, await forwarded)
   } catch (error) {
     return failed(request.id, toFault(error))
   }
 }
 
 /** What fails before there is a request. */
-async function orFailed(reply: Promise<McpReply>): Promise<McpReply> {
+async function orFailed(reply: Promise<EndpointReply>): Promise<EndpointReply> {
   try {
     return await reply
   } catch (error) {
@@ -482,23 +502,23 @@ async function orFailed(reply: Promise<McpReply>): Promise<McpReply> {
   }
 }
 
-function failed(id: RpcId | null, fault: RpcFault): WholeReply {
+function failed(id: JsonRpcId | null, fault: JsonRpcError): WholeReply {
   const { status } = fault
   const allowed = status === 405 ? { allow: 'GET, POST, DELETE' } : {}
   const headers = { ...JSON_TYPE, ...allowed }
   return { status, isError: true, headers, body: failure(id, fault) }
 }
 
-const ACCEPTED: McpReply = { status: 202, headers: {} }
-const CANCELLED = new RpcFault(RpcCode.unavailable, 'the request was cancelled')
+const ACCEPTED: EndpointReply = { status: 202, headers: {} }
+const CANCELLED = new JsonRpcError(JsonRpcCode.unavailable, 'the request was cancelled')
 const EVENTS = /\*\/\*|text\/(event-stream|\*)/i
 
 /** From 2025-11-25 on clients know events without data; older ones take them for faulty. */
-function isPrimed(header: McpExchange['header']): boolean {
+function isPrimed(header: EndpointRequest['header']): boolean {
   return (header('mcp-protocol-version') ?? '').trim() >= '2025-11-25'
 }
 
-function progressToken({ _meta: meta }: Params): RpcId | undefined {
+function progressToken({ _meta: meta }: Params): JsonRpcId | undefined {
   const token = isObject(meta) ? meta['progressToken'] : undefined
   return typeof token === 'string' || typeof token === 'number' ? token : undefined
 }
@@ -507,28 +527,28 @@ function hasLogLevel({ _meta: meta }: Params): boolean {
   return isObject(meta) && meta[LOG_LEVEL_KEY] !== undefined
 }
 
-function isRpcId(id: unknown): id is RpcId {
+function isRpcId(id: unknown): id is JsonRpcId {
   return typeof id === 'string' || typeof id === 'number'
 }
 
-function accepts(header: McpExchange['header'], types: RegExp): boolean {
+function accepts(header: EndpointRequest['header'], types: RegExp): boolean {
   return types.test(header('accept') ?? '*/*')
 }
 
-function checkTypes(header: McpExchange['header']): void {
+function checkTypes(header: EndpointRequest['header']): void {
   const [type = ''] = (header('content-type') ?? '').split(';', 1)
   if (type.trim().toLowerCase() !== 'application/json') {
-    throw new RpcFault(RpcCode.unavailable, 'Content-Type must be application/json', {
+    throw new JsonRpcError(JsonRpcCode.unavailable, 'Content-Type must be application/json', {
       status: 415,
     })
   }
   if (!accepts(header, /\*\/\*|application\/(json|\*)/i)) {
     const message = 'Accept must have application/json and text/event-stream'
-    throw new RpcFault(RpcCode.unavailable, message, { status: 406 })
+    throw new JsonRpcError(JsonRpcCode.unavailable, message, { status: 406 })
   }
 }
 
-function headersOf(header: McpExchange['header']): McpHeaders {
+function headersOf(header: EndpointRequest['header']): McpHeaders {
   return {
     version: header('mcp-protocol-version')?.trim(),
     method: header('mcp-method')?.trim(),
@@ -536,12 +556,12 @@ function headersOf(header: McpExchange['header']): McpHeaders {
   }
 }
 
-function toFault(error: unknown): RpcFault {
-  if (error instanceof RpcFault) return error
-  return new RpcFault(RpcCode.internal, 'internal error', { status: 500 })
+function toFault(error: unknown): JsonRpcError {
+  if (error instanceof JsonRpcError) return error
+  return new JsonRpcError(JsonRpcCode.internal, 'internal error', { status: 500 })
 }
 
-function notAllowed(): RpcFault {
+function notAllowed(): JsonRpcError {
   const message = 'Method not allowed: send messages by POST; GET and DELETE need Mcp-Session-Id'
-  return new RpcFault(RpcCode.unavailable, message, { status: 405 })
+  return new JsonRpcError(JsonRpcCode.unavailable, message, { status: 405 })
 }

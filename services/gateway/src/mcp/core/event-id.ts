@@ -1,13 +1,13 @@
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
-import type { RpcId } from './rpc.ts'
-import type { KeptPlace } from './upstream.ts'
+import type { JsonRpcId } from './json-rpc.ts'
+import type { ResumePoint } from './upstream.ts'
 
 /** A request whose events have ids, in which all stands that a gateway must know to go on with it. */
 export interface EventSource {
-  readonly kept: KeptPlace
+  readonly kept: ResumePoint
   /** As the client calls it. */
-  readonly request: RpcId
-  readonly progressToken?: RpcId | undefined
+  readonly request: JsonRpcId
+  readonly progressToken?: JsonRpcId | undefined
 }
 
 /** The last event that a client got. */
@@ -56,6 +56,6 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value)
 }
 
-function isRpcId(value: unknown): value is RpcId {
+function isRpcId(value: unknown): value is JsonRpcId {
   return typeof value === 'string' || typeof value === 'number'
 }

@@ -1,5 +1,5 @@
-import type { Params } from './rpc.ts'
-import { isObject } from './rpc.ts'
+import type { Params } from './json-rpc.ts'
+import { isObject } from './json-rpc.ts'
 
 /** Keywords whose values are data, in which a `$ref` is no reference. */
 const DATA = new Set(['const', 'enum', 'default', 'examples'])

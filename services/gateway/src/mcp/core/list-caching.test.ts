@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ServerCaching } from './list-caching.ts'
+import type { ServerCaching } from './server-listing.ts'
 import { cachingsOf, together } from './list-caching.ts'
-import type { Offering } from './offer.ts'
+import type { ServerListing } from './server-listing.ts'
 
 const NOW = 1_000_000
 const open: ServerCaching = { ttlMs: 60_000, cacheScope: 'public' }
@@ -27,12 +27,12 @@ test.each<[string, ServerCaching[], ServerCaching]>([
 
 test('who has no such list does not count; who lists and says nothing does', () => {
   const lists = { prompts: [], resources: [], resourceTemplates: [] }
-  const offerings: Offering[] = [
+  const serverListings: ServerListing[] = [
     { server: 'a', tools: [{ name: 't' }], ...lists, caching: { tools: open } },
     { server: 'b', tools: [], ...lists, caching: { tools: listed(1) } },
     { server: 'c', tools: [], ...lists },
     { server: 'd', tools: [{ name: 't' }], ...lists },
   ]
-  expect(cachingsOf('tools', offerings)).toEqual([open, listed(1), unsaid])
-  expect(cachingsOf('prompts', offerings)).toEqual([])
+  expect(cachingsOf('tools', serverListings)).toEqual([open, listed(1), unsaid])
+  expect(cachingsOf('prompts', serverListings)).toEqual([])
 })

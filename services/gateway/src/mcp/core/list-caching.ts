@@ -1,22 +1,13 @@
-import type { ListName, Offering } from './offer.ts'
-
-/** For how long and for whom a list is good. */
-export interface Caching {
-  readonly ttlMs: number
-  readonly cacheScope: 'public' | 'private'
-}
-
-/** The same of one server's list. */
-export interface ServerCaching extends Caching {
-  /** Since when, in epoch milliseconds; absent where we hear of every change. */
-  readonly listedAt?: number
-}
+import type { Caching, ListName, ServerCaching, ServerListing } from './server-listing.ts'
 
 const UNSAID: ServerCaching = { ttlMs: 0, cacheScope: 'private' }
 
 /** What the servers say of a list that some of them have. */
-export function cachingsOf(list: ListName, offerings: readonly Offering[]): ServerCaching[] {
-  return offerings.flatMap(({ caching, [list]: items }) => {
+export function cachingsOf(
+  list: ListName,
+  serverListings: readonly ServerListing[],
+): ServerCaching[] {
+  return serverListings.flatMap(({ caching, [list]: items }) => {
     const said = caching?.[list]
     if (said !== undefined) return [said]
     return items.length > 0 ? [UNSAID] : []

@@ -1,34 +1,34 @@
-import type { RpcFault, RpcId } from './rpc.ts'
-import type { Passed } from './upstream.ts'
+import type { JsonRpcError, JsonRpcId } from './json-rpc.ts'
+import type { ForwardedReply } from './upstream.ts'
 
 const bytes = new TextEncoder()
 
 /** The answer to a request, around what a server said. */
-export function toMessage(id: RpcId, { type, json }: Passed): Uint8Array {
+export function toMessage(id: JsonRpcId, { type, json }: ForwardedReply): Uint8Array {
   return type === 'result' ? success(id, json) : wrapped(id, 'error', json)
 }
 
-export function success(id: RpcId, json: Uint8Array): Uint8Array {
+export function success(id: JsonRpcId, json: Uint8Array): Uint8Array {
   return wrapped(id, 'result', json)
 }
 
-export function failure(id: RpcId | null, fault: RpcFault): Uint8Array {
+export function failure(id: JsonRpcId | null, fault: JsonRpcError): Uint8Array {
   return wrapped(id, 'error', bytes.encode(JSON.stringify(fault)))
 }
 
 /** What passes through is not looked into. */
-function wrapped(id: RpcId | null, field: 'result' | 'error', json: Uint8Array): Uint8Array {
+function wrapped(id: JsonRpcId | null, field: 'result' | 'error', json: Uint8Array): Uint8Array {
   return joined(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${field}":`, [json], '}')
 }
 
 /** Of progress, under the token of whoever asked; `params` is JSON. */
-export function progress(token: RpcId, params: string): Uint8Array {
+export function progress(token: JsonRpcId, params: string): Uint8Array {
   const rest = params === '{}' ? '}' : `,${params.slice(1)}`
   return outgoing('notifications/progress', `{"progressToken":${JSON.stringify(token)}${rest}`)
 }
 
 /** A notification, or with an id a request to the client; `params` is JSON. */
-export function outgoing(method: string, params?: string, id?: RpcId): Uint8Array {
+export function outgoing(method: string, params?: string, id?: JsonRpcId): Uint8Array {
   const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`
   const rest = params === undefined ? '' : `,"params":${params}`
   return bytes.encode(`{"jsonrpc":"2.0",${named}"method":${JSON.stringify(method)}${rest}}`)

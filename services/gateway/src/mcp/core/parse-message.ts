@@ -1,5 +1,5 @@
 import { isTooDeep, TOO_DEEP } from 'mcp-host/json-limits'
-import { RpcCode, RpcFault } from './rpc.ts'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const text = new TextDecoder('utf-8', { fatal: true })
 
@@ -9,12 +9,12 @@ export function parseMessage(bytes: Uint8Array): unknown {
     return JSON.parse(text.decode(bytes))
   } catch (error) {
     const reason = error instanceof Error ? error.message : ''
-    throw new RpcFault(RpcCode.parse, `Parse error: ${reason}`, { status: 400 })
+    throw new JsonRpcError(JsonRpcCode.parse, `Parse error: ${reason}`, { status: 400 })
   }
 }
 
 /** Apart from parsing, so that a request that is refused is answered by its id. Throws `RpcFault`. */
 export function checkDepth(message: unknown): void {
   if (!isTooDeep(message)) return
-  throw new RpcFault(RpcCode.invalidRequest, `the message is ${TOO_DEEP}`, { status: 400 })
+  throw new JsonRpcError(JsonRpcCode.invalidRequest, `the message is ${TOO_DEEP}`, { status: 400 })
 }

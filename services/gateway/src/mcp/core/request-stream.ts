@@ -2,7 +2,7 @@ import type { EventSource } from './event-id.ts'
 import { eventIds } from './event-id.ts'
 import { EventQueue } from './event-queue.ts'
 import { event, outgoing, priming, progress } from './messages.ts'
-import type { PassListener } from './upstream.ts'
+import type { ReplyListener } from './upstream.ts'
 
 export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
   /** Whether the client knows events that say nothing: it can then come back before the first that does. */
@@ -16,7 +16,7 @@ export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
 }
 
 /** What one request is told, as events: they have ids once the client can come back to it. */
-export class RequestStream implements PassListener {
+export class RequestStream implements ReplyListener {
   readonly #options: RequestStreamOptions
   #queue: EventQueue | undefined
   #ids: ReturnType<typeof eventIds>
@@ -42,7 +42,7 @@ export class RequestStream implements PassListener {
   }
 
   /** From now on the client can come back; `number`: of what it has. */
-  onKept(kept: EventSource['kept'], number = 0): void {
+  onResumable(kept: EventSource['kept'], number = 0): void {
     const { isPrimed, limitMs, closing } = this.#options
     if (this.#ids === undefined) closing.addEventListener('abort', this.#sendAway)
     this.#ids = eventIds({ ...this.#options, kept })

@@ -1,6 +1,6 @@
 import type { ResourceLists } from 'mcp-host/routing'
 import { findResource, qualifyTemplate, qualifyUri } from 'mcp-host/routing'
-import type { Offering, Place } from './offer.ts'
+import type { ServerListing, ItemAddress } from './server-listing.ts'
 
 /** Clients open these without us. */
 const WEB = /^https?:/i
@@ -9,8 +9,8 @@ const WEB = /^https?:/i
 export class ResourceNames {
   readonly #servers: readonly ResourceLists[]
 
-  constructor(offerings: readonly Offering[]) {
-    const reachable = offerings.filter(({ hidesResources }) => hidesResources !== true)
+  constructor(serverListings: readonly ServerListing[]) {
+    const reachable = serverListings.filter(({ hidesResources }) => hidesResources !== true)
     this.#servers = reachable.map(({ server, capabilities, resources, resourceTemplates }) => ({
       name: server,
       resources: new Map(resources.map((each) => [each.uri, each])),
@@ -20,7 +20,7 @@ export class ResourceNames {
   }
 
   /** The servers that may have a resource: more than one when its URI does not say which. */
-  find(uri: string): readonly Place[] {
+  find(uri: string): readonly ItemAddress[] {
     return findResource(uri, this.#servers).map((found) => ({
       server: found.server,
       name: found.uri,
@@ -33,8 +33,8 @@ export class ResourceNames {
   }
 
   /** The servers of a template. */
-  findTemplate(uriTemplate: string): readonly Place[] {
-    const having = ({ server, name }: Place): boolean =>
+  findTemplate(uriTemplate: string): readonly ItemAddress[] {
+    const having = ({ server, name }: ItemAddress): boolean =>
       this.#servers.some((each) => each.name === server && each.resourceTemplates.has(name))
     const named = this.#servers.map(({ name: server }) => ({ server, name: uriTemplate }))
     const found = named.filter(having)

@@ -1,5 +1,5 @@
-import type { Params } from './rpc.ts'
-import { isObject } from './rpc.ts'
+import type { Params } from './json-rpc.ts'
+import { isObject } from './json-rpc.ts'
 
 /** What a resource is called here. */
 type Rename = (uri: string) => string

@@ -1,7 +1,7 @@
 import { ownValue } from '@mcp-host/contracts'
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
-import type { Params } from './rpc.ts'
-import { isObject } from './rpc.ts'
+import type { Params } from './json-rpc.ts'
+import { isObject } from './json-rpc.ts'
 import type { SignSession } from './signed-id.ts'
 import { isSigned, signedId } from './signed-id.ts'
 
@@ -23,7 +23,7 @@ const ASKABLE = ['sampling', 'elicitation', 'roots']
 /** A new session's id, as the client is to send it. */
 export function newSession(capabilities: Params, sign: SignSession): string {
   const id = signedId(sign)
-  return `${id}.${toBase64Url(JSON.stringify(fitting(capabilities)))}`
+  return `${id}.${toBase64Url(JSON.stringify(shrinkToFit(capabilities)))}`
 }
 
 /** The session of an id; `undefined` when no gateway has issued it. */
@@ -39,7 +39,7 @@ export function readSession(sessionId: string, sign: SignSession): ClientSession
   }
 }
 
-function fitting(capabilities: Params): Params {
+function shrinkToFit(capabilities: Params): Params {
   if (JSON.stringify(capabilities).length <= MAX_CAPABILITIES) return capabilities
   return Object.fromEntries(
     ASKABLE.flatMap((name) => (isObject(ownValue(capabilities, name)) ? [[name, {}]] : [])),

@@ -1,19 +1,19 @@
 import { beforeEach, expect, test } from 'vitest'
 import { SharedUpstream } from './shared-upstream.ts'
-import type { Passed, PassedRequest, Upstream } from './upstream.ts'
+import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
 
-const OK: Passed = { type: 'result', json: new Uint8Array() }
+const OK: ForwardedReply = { type: 'result', json: new Uint8Array() }
 const ignore = (): void => undefined
 
-let asked: PassedRequest[]
-let ends: PromiseWithResolvers<Passed>[]
+let asked: ForwardedRequest[]
+let ends: PromiseWithResolvers<ForwardedReply>[]
 let upstream: SharedUpstream
 beforeEach(() => {
   asked = []
   ends = []
   // It passes requests on and does nothing else.
   upstream = new SharedUpstream({
-    pass(_: string, request: PassedRequest) {
+    forward(_: string, request: ForwardedRequest) {
       asked.push(request)
       ends.push(Promise.withResolvers())
       return ends.at(-1)!.promise
@@ -21,8 +21,8 @@ beforeEach(() => {
   } as Partial<Upstream> as Upstream)
 })
 
-const read = (more: Partial<PassedRequest> = {}, server = 's'): Promise<Passed> =>
-  upstream.pass(server, {
+const read = (more: Partial<ForwardedRequest> = {}, server = 's'): Promise<ForwardedReply> =>
+  upstream.forward(server, {
     method: 'resources/read',
     params: { uri: 'mem://1' },
     era: 'modern',
@@ -50,7 +50,7 @@ test('its error is told to all, and kept for nobody', async () => {
   expect(asked).toHaveLength(2)
 })
 
-test.each<[string, Partial<PassedRequest>, string?]>([
+test.each<[string, Partial<ForwardedRequest>, string?]>([
   ['another resource', { params: { uri: 'mem://2' } }],
   ['another server', {}, 'other'],
   ['another method', { method: 'prompts/get' }],
@@ -60,7 +60,7 @@ test.each<[string, Partial<PassedRequest>, string?]>([
   ['a client that may be asked', { client: { id: 'c', capabilities: {} } }],
   [
     'a caller that is told of progress',
-    { listener: { onNotice: ignore, onAsk: ignore, onKept: ignore } },
+    { listener: { onNotice: ignore, onAsk: ignore, onResumable: ignore } },
   ],
   ['a request that goes on', { params: { uri: 'mem://1', requestState: 'x' } }],
 ])('%s is asked for by itself', (_, more, server) => {

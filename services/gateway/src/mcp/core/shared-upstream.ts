@@ -1,18 +1,18 @@
 import type { CancelSignal } from 'mcp-host/cancellation'
 import type {
   ClientMessage,
-  KeptPlace,
-  Passed,
-  PassedRequest,
+  ResumePoint,
+  ForwardedReply,
+  ForwardedRequest,
   ResumedRequest,
   ServerLog,
   Upstream,
   WatchRequest,
 } from './upstream.ts'
-import type { Params } from './rpc.ts'
+import type { Params } from './json-rpc.ts'
 
 interface Underway {
-  readonly passed: Promise<Passed>
+  readonly forwarded: Promise<ForwardedReply>
   /** How many wait for it. */
   waiting: number
   readonly abandoned: AbortController
@@ -27,17 +27,17 @@ export class SharedUpstream implements Upstream {
     this.#upstream = upstream
   }
 
-  pass(server: string, request: PassedRequest): Promise<Passed> {
-    if (!isShareable(request)) return this.#upstream.pass(server, request)
+  forward(server: string, request: ForwardedRequest): Promise<ForwardedReply> {
+    if (!isShareable(request)) return this.#upstream.forward(server, request)
     const { signal, method, params, era } = request
     const key = JSON.stringify([server, era, method, params])
     const known = this.#underway.get(key) ?? this.#begin(key, server, request)
     known.waiting++
-    if (signal === undefined) return known.passed
+    if (signal === undefined) return known.forwarded
     return this.#until(signal, key, known)
   }
 
-  resume(kept: KeptPlace, request: ResumedRequest): Promise<Passed> {
+  resume(kept: ResumePoint, request: ResumedRequest): Promise<ForwardedReply> {
     return this.#upstream.resume(kept, request)
   }
 
@@ -61,18 +61,18 @@ export class SharedUpstream implements Upstream {
     return this.#upstream.onLog(listener)
   }
 
-  #begin(key: string, server: string, request: PassedRequest): Underway {
+  #begin(key: string, server: string, request: ForwardedRequest): Underway {
     const abandoned = new AbortController()
-    const passed = this.#upstream
-      .pass(server, { ...request, signal: abandoned.signal })
+    const forwarded = this.#upstream
+      .forward(server, { ...request, signal: abandoned.signal })
       .finally(() => this.#forget(key, underway))
-    const underway: Underway = { passed, waiting: 0, abandoned }
+    const underway: Underway = { forwarded, waiting: 0, abandoned }
     this.#underway.set(key, underway)
     return underway
   }
 
   /** Who leaves does not wait any more; the last one ends it. */
-  async #until(signal: CancelSignal, key: string, underway: Underway): Promise<Passed> {
+  async #until(signal: CancelSignal, key: string, underway: Underway): Promise<ForwardedReply> {
     const left = Promise.withResolvers<never>()
     const onAbort = (): void => {
       left.reject(signal.reason)
@@ -83,11 +83,11 @@ export class SharedUpstream implements Upstream {
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) onAbort()
     try {
-      return await Promise.race([underway.passed, left.promise])
+      return await Promise.race([underway.forwarded, left.promise])
     } finally {
       signal.removeEventListener('abort', onAbort)
       // Nobody may be left to hear how it ended.
-      underway.passed.catch(() => undefined)
+      underway.forwarded.catch(() => undefined)
     }
   }
 
@@ -97,7 +97,7 @@ export class SharedUpstream implements Upstream {
 }
 
 /** What changes nothing, and whose caller is told nothing on the way. */
-function isShareable({ isReadOnly, isOwn, client, listener, params }: PassedRequest): boolean {
+function isShareable({ isReadOnly, isOwn, client, listener, params }: ForwardedRequest): boolean {
   const isPlain = client === undefined && listener === undefined && isOwn !== true
   return isReadOnly === true && isPlain && params['requestState'] === undefined
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { bundleOffer } from './bundle.ts'
-import { ownAnswer } from './own-answers.ts'
-import { passageOf } from './passage.ts'
-import type { RpcRequest } from './classify.ts'
+import { bundleListing } from './bundle.ts'
+import { answerLocally } from './answer-locally.ts'
+import { routeRequest } from './route-request.ts'
+import type { JsonRpcRequest } from './classify.ts'
 
 const schema = (...properties: string[]) => ({
   type: 'object',
@@ -15,12 +15,16 @@ const tools = [
   { name: 'weather', description: 'The forecast of a city.', inputSchema: schema('city') },
   { name: 'deleteFile', title: 'Remove', description: 'Gone.', inputSchema: schema('path') },
 ]
-const offer = bundleOffer({ names: 'never', toolSearch: true }, [
+const listing = bundleListing({ names: 'never', toolSearch: true }, [
   { server: 'git', tools, prompts: [], resources: [], resourceTemplates: [] },
 ])
 const info = { name: 'us', version: '1' }
 
-const call = (name: string, args: unknown, era: RpcRequest['era'] = 'legacy'): RpcRequest => ({
+const call = (
+  name: string,
+  args: unknown,
+  era: JsonRpcRequest['era'] = 'legacy',
+): JsonRpcRequest => ({
   kind: 'request',
   era,
   id: 1,
@@ -34,9 +38,9 @@ interface Result {
   readonly content: readonly { readonly text: string }[]
 }
 
-function answered(request: RpcRequest): Result {
-  expect(passageOf(request, offer)).toBeUndefined()
-  return JSON.parse(ownAnswer(request, offer, info))
+function answered(request: JsonRpcRequest): Result {
+  expect(routeRequest(request, listing)).toBeUndefined()
+  return JSON.parse(answerLocally(request, listing, info))
 }
 
 function found(query: string, more: object = {}): string[] {
@@ -45,7 +49,7 @@ function found(query: string, more: object = {}): string[] {
 }
 
 test('in the place of all tools there is one that finds them and one that calls them', () => {
-  const page = JSON.parse(`{${offer.page('tools', undefined)}}`)
+  const page = JSON.parse(`{${listing.page('tools', undefined)}}`)
   expect(page.tools.map(({ name }: { name: string }) => name)).toEqual([
     'search_tools',
     'call_tool',
@@ -91,13 +95,15 @@ test('a search that finds nothing says so', () => {
 
 test('what is called goes to its server as if it had been listed', () => {
   const params = { name: 'merge', arguments: { number: '1' } }
-  const passage = {
+  const route = {
     place: { server: 'git', name: 'merge' },
     params: { ...params, _meta: { progressToken: 1 } },
     isReadOnly: false,
     isOutputWrapped: false,
   }
-  expect(passageOf(call('call_tool', params), offer)).toEqual(passage)
-  expect(passageOf(call('merge', { number: '1' }), offer)).toEqual(passage)
-  expect(passageOf(call('call_tool', { name: 'merge' }), offer)?.params['arguments']).toEqual({})
+  expect(routeRequest(call('call_tool', params), listing)).toEqual(route)
+  expect(routeRequest(call('merge', { number: '1' }), listing)).toEqual(route)
+  expect(routeRequest(call('call_tool', { name: 'merge' }), listing)?.params['arguments']).toEqual(
+    {},
+  )
 })

@@ -1,6 +1,6 @@
 import { MAX_QUERY_LENGTH, ToolIndex } from '@mcp-host/tool-search'
-import type { Params } from './rpc.ts'
-import { isObject } from './rpc.ts'
+import type { Params } from './json-rpc.ts'
+import { isObject } from './json-rpc.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'

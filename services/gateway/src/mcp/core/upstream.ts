@@ -1,21 +1,21 @@
 import type { McpClient, McpLogLevel } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/cancellation'
-import type { Params } from './rpc.ts'
-import { RpcCode, RpcFault } from './rpc.ts'
+import type { Params } from './json-rpc.ts'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
 
 /** Who hears what happens before an answer. What is told of a request that is kept has a number. */
-export interface PassListener {
+export interface ReplyListener {
   /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
   onNotice(method: string, params: string, number?: number): void
   /** Told what the server asks the caller: the answer goes to `answer` under `ask`. */
   onAsk(ask: string, method: string, params: string, number?: number): void
   /** Told that from now on the caller may come back to it. */
-  onKept(kept: KeptPlace): void
+  onResumable(kept: ResumePoint): void
 }
 
 /** Where a request is kept for its caller. */
-export interface KeptPlace {
+export interface ResumePoint {
   readonly supervisor: string
   readonly server: string
   /** The request's name on the bus. */
@@ -24,7 +24,7 @@ export interface KeptPlace {
 
 /** A request that a client comes back to. */
 export interface ResumedRequest {
-  readonly listener: PassListener
+  readonly listener: ReplyListener
   /** The client's session. */
   readonly client: string
   /** The number of the last that it was told. */
@@ -34,7 +34,7 @@ export interface ResumedRequest {
 }
 
 /** A request on its way to a server. */
-export interface PassedRequest {
+export interface ForwardedRequest {
   readonly method: string
   readonly params: Params
   readonly era: Era
@@ -52,13 +52,13 @@ export interface PassedRequest {
   readonly traceparent?: string | undefined
   /** Its abort ends the request at the server. */
   readonly signal?: CancelSignal | undefined
-  readonly listener?: PassListener | undefined
+  readonly listener?: ReplyListener | undefined
   /** Whether the caller may come back to it: it has a session, and a listener. */
   readonly isResumable?: boolean | undefined
 }
 
 /** What the server answered: its result, or an error object, as JSON. */
-export interface Passed {
+export interface ForwardedReply {
   readonly type: 'result' | 'error'
   readonly json: Uint8Array
   /** Of the error. */
@@ -85,7 +85,7 @@ export interface ClientMessage {
 }
 
 /** The caller has come back elsewhere, and is told the rest there. */
-export const MOVED = new RpcFault(RpcCode.unavailable, 'another stream has the request now')
+export const MOVED = new JsonRpcError(JsonRpcCode.unavailable, 'another stream has the request now')
 
 /** A log message of a server that all clients share, outside of any request. */
 export interface ServerLog {
@@ -98,9 +98,9 @@ export interface ServerLog {
 /** The way to the servers. */
 export interface Upstream {
   /** Throws `RpcFault` when there was no answer, `MOVED` among them, or the signal's reason. */
-  pass(server: string, request: PassedRequest): Promise<Passed>
+  forward(server: string, request: ForwardedRequest): Promise<ForwardedReply>
   /** The rest of what is told of a request, and its answer. Throws as `pass`. */
-  resume(kept: KeptPlace, request: ResumedRequest): Promise<Passed>
+  resume(kept: ResumePoint, request: ResumedRequest): Promise<ForwardedReply>
   /** Hands over what a client said when it was asked; `message` is JSON-RPC's answer. */
   answer(ask: string, message: Params): void
   /** What a client says of itself without waiting for an answer. */

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto'
 import type { CatalogView } from '@mcp-host/bus'
 import { ServerEntry, untoldServers, viewServers } from '@mcp-host/contracts'
 import { z } from 'zod'
-import type { ModelList } from '../../capabilities.ts'
-import type { Api } from '../../http/api.ts'
-import { faults, jsonAnswer } from '../../http/api.ts'
-import type { ListName, Offer } from '../core/offer.ts'
-import type { Params } from '../core/rpc.ts'
+import type { ModelList } from '../../status-summary.ts'
+import type { Api } from '../../edge/api.ts'
+import { faults, jsonAnswer } from '../../edge/api.ts'
+import type { MergedListing } from '../core/merged-listing.ts'
+import type { ListName } from '../core/server-listing.ts'
+import type { Params } from '../core/json-rpc.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../core/versions.ts'
 import { MAX_REQUEST_BYTES } from '../core/limits.ts'
-import type { Mounts } from '../mounts.ts'
+import type { VirtualServers } from '../virtual-servers.ts'
 import { MAX_TIMEOUT_MS } from './rest-schemas.ts'
 
 const count = z.number().int().nonnegative()
@@ -46,7 +47,7 @@ const Capabilities = z
 type Capabilities = z.infer<typeof Capabilities>
 
 interface CapabilitiesDeps {
-  readonly mounts: Mounts
+  readonly virtualServers: VirtualServers
   readonly catalog: CatalogView
   readonly models: () => ModelList
 }
@@ -54,7 +55,7 @@ interface CapabilitiesDeps {
 /** What the host offers, in one small answer. */
 export function addCapabilitiesRoute(
   api: Api,
-  { mounts, catalog, models }: CapabilitiesDeps,
+  { virtualServers, catalog, models }: CapabilitiesDeps,
 ): void {
   api.get(
     '/capabilities',
@@ -72,17 +73,17 @@ export function addCapabilitiesRoute(
       },
     },
     async ({ headers }, reply) => {
-      await mounts.settling
+      await virtualServers.settling
       const { default: answering } = models()
-      const { offer } = mounts.all()
+      const { listing } = virtualServers.all()
       const body: Capabilities = {
         protocolVersions: [...MODERN_VERSIONS, ...LEGACY_VERSIONS],
         ...(answering && { model: `${answering.provider}/${answering.model}` }),
         servers: serversOf(catalog),
-        tools: namesOf(offer, 'tools', 'name'),
-        prompts: namesOf(offer, 'prompts', 'name'),
-        resources: namesOf(offer, 'resources', 'uri'),
-        resourceTemplates: namesOf(offer, 'resourceTemplates', 'uriTemplate'),
+        tools: namesOf(listing, 'tools', 'name'),
+        prompts: namesOf(listing, 'prompts', 'name'),
+        resources: namesOf(listing, 'resources', 'uri'),
+        resourceTemplates: namesOf(listing, 'resourceTemplates', 'uriTemplate'),
         limits: { maxRequestBytes: MAX_REQUEST_BYTES, maxTimeoutMs: MAX_TIMEOUT_MS },
       }
       const json = JSON.stringify(body)
@@ -116,8 +117,8 @@ function serversOf({ entries }: CatalogView): Capabilities['servers'] {
 }
 
 /** What is on a list is called here. */
-function namesOf(offer: Offer, list: ListName, field: string): string[] {
-  const items = JSON.parse(offer.text(list)) as Params[]
+function namesOf(listing: MergedListing, list: ListName, field: string): string[] {
+  const items = JSON.parse(listing.text(list)) as Params[]
   return items.map((item) => String(item[field]))
 }
 

@@ -1,9 +1,9 @@
 import { BusError, ErrorCode } from '@mcp-host/contracts'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { Place } from '../core/offer.ts'
-import type { RpcFault } from '../core/rpc.ts'
-import { isObject, RpcCode } from '../core/rpc.ts'
+import type { ItemAddress } from '../core/server-listing.ts'
+import type { JsonRpcError } from '../core/json-rpc.ts'
+import { isObject, JsonRpcCode } from '../core/json-rpc.ts'
 
 const RestFailure = z.object({
   code: z
@@ -103,17 +103,17 @@ export function failed({ method, server }: Asked, failure: RpcFailure): RestFaul
   const upstream = reason === undefined ? { upstream: { ...failure } } : {}
   const isRead = method === 'resources/read'
   // There is nothing else in it that could be wrong; many servers say it by this code.
-  if (isRead && (code === RpcCode.resourceNotFound || code === RpcCode.invalidParams)) {
+  if (isRead && (code === JsonRpcCode.resourceNotFound || code === JsonRpcCode.invalidParams)) {
     return new RestFault(404, `uri: ${message}`, { field: 'uri', server, ...upstream })
   }
-  if (code === RpcCode.invalidParams) {
+  if (code === JsonRpcCode.invalidParams) {
     return new RestFault(400, `arguments: ${message}`, { field: 'arguments', server, ...upstream })
   }
   return new RestFault(502, `the server "${server}" failed: ${message}`, { server, ...upstream })
 }
 
 /** A tool that runs only when a user allows it, who cannot be asked. */
-export function needsApproval({ server, name }: Place): RestFault {
+export function needsApproval({ server, name }: ItemAddress): RestFault {
   const message = `name: the tool "${name}" of the server "${server}" runs only when a user allows it (TOOL_APPROVAL), and nobody can be asked here; call it in a chat, or at /mcp by a client with elicitation`
   return new RestFault(403, message, { field: 'name', server, reason: 'approval-required' })
 }
@@ -125,11 +125,11 @@ export function refused(server: string, result: { content: { text: string }[] })
 }
 
 /** The fault of a request that got no answer. */
-export function unanswered(asked: Asked, fault: RpcFault): RestFault | BusError {
+export function unanswered(asked: Asked, fault: JsonRpcError): RestFault | BusError {
   const { code, message } = fault
   // Of several servers none has it.
-  if (code === RpcCode.resourceNotFound)
+  if (code === JsonRpcCode.resourceNotFound)
     return new RestFault(404, `uri: ${message}`, { field: 'uri' })
-  if (code === RpcCode.internal) return new BusError('internal', message, { cause: fault })
+  if (code === JsonRpcCode.internal) return new BusError('internal', message, { cause: fault })
   return failed(asked, fault)
 }

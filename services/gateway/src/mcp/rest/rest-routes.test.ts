@@ -5,15 +5,15 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { replyError } from '../../http/error-reply.ts'
-import { BodyReader } from '../../http/body-reader.ts'
-import { readBodies } from '../../http/read-bodies.ts'
+import { replyError } from '../../edge/error-reply.ts'
+import { BodyReader } from '../../edge/body-reader.ts'
+import { readBodies } from '../../edge/read-bodies.ts'
 import { nothing } from '../core/__fixtures__/no-clients.ts'
 import { Approvals } from '../core/approvals.ts'
 import { StateSeal } from '../core/state-seal.ts'
-import { RpcCode, RpcFault } from '../core/rpc.ts'
-import type { Passed, PassedRequest } from '../core/upstream.ts'
-import { Mounts } from '../mounts.ts'
+import { JsonRpcCode, JsonRpcError } from '../core/json-rpc.ts'
+import type { ForwardedReply, ForwardedRequest } from '../core/upstream.ts'
+import { VirtualServers } from '../virtual-servers.ts'
 import { addCapabilitiesRoute } from './capabilities-route.ts'
 import { addRestRoutes } from './rest-routes.ts'
 
@@ -49,11 +49,11 @@ const catalog: readonly CatalogEntry[] = [
 
 interface Asked {
   readonly server: string
-  readonly request: PassedRequest
+  readonly request: ForwardedRequest
 }
 
 let asked: Asked[]
-let answer: (request: PassedRequest) => Promise<Passed> | Passed
+let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
 let passing: UnderWay
 let bodies: BodyReader
 let rules: string[]
@@ -72,7 +72,7 @@ beforeEach(() => {
   readBodies(app, bodies)
   const deps = {
     catalog: view,
-    mounts: new Mounts(view),
+    virtualServers: new VirtualServers(view),
     passing,
     approvals: new Approvals({
       rule: (...call) => approvalRule(rules)(...call),
@@ -87,7 +87,7 @@ beforeEach(() => {
       watch: () => nothing,
       listen: () => nothing,
       onLog: () => nothing,
-      async pass(server: string, request: PassedRequest) {
+      async forward(server: string, request: ForwardedRequest) {
         asked.push({ server, request })
         return answer(request)
       },
@@ -102,11 +102,11 @@ afterEach(async () => {
   await app.close()
 })
 
-const result = (value: object): Passed => ({
+const result = (value: object): ForwardedReply => ({
   type: 'result',
   json: bytes.encode(JSON.stringify(value)),
 })
-const error = (value: object): Passed => ({
+const error = (value: object): ForwardedReply => ({
   type: 'error',
   json: bytes.encode(JSON.stringify(value)),
 })
@@ -315,93 +315,93 @@ describe('what is not there', () => {
 
 describe('a failure on the way has its status', () => {
   const thrown = (code: number, data: object) => (): never => {
-    throw new RpcFault(code, 'words', { data: { server: 'a', ...data } })
+    throw new JsonRpcError(code, 'words', { data: { server: 'a', ...data } })
   }
-  const said = (code: number, data?: object) => (): Passed =>
+  const said = (code: number, data?: object) => (): ForwardedReply =>
     error({ code, message: 'words', ...(data === undefined ? {} : { data }) })
   const own = (code: number, data: object) => said(code, { server: 'a', ...data })
   const upstream = (code: number): object => ({ upstream: { code, message: 'words' } })
 
-  test.each<[string, () => Passed, number, object, string?]>([
+  test.each<[string, () => ForwardedReply, number, object, string?]>([
     [
       'nobody has the server',
-      thrown(RpcCode.unavailable, { reason: 'unavailable', retryable: true }),
+      thrown(JsonRpcCode.unavailable, { reason: 'unavailable', retryable: true }),
       503,
       { code: 'unavailable', server: 'a' },
       '1',
     ],
     [
       'whoever had it went away',
-      thrown(RpcCode.unavailable, { reason: 'unknown-outcome', retryable: false }),
+      thrown(JsonRpcCode.unavailable, { reason: 'unknown-outcome', retryable: false }),
       502,
       { code: 'upstream', server: 'a', reason: 'unknown-outcome' },
     ],
     [
       'the server itself went away',
-      own(RpcCode.unavailable, { reason: 'unknown-outcome', retryable: false }),
+      own(JsonRpcCode.unavailable, { reason: 'unknown-outcome', retryable: false }),
       502,
       { code: 'upstream', server: 'a', reason: 'unknown-outcome' },
     ],
-    ['a fault of the host', thrown(RpcCode.internal, {}), 500, { code: 'internal' }],
+    ['a fault of the host', thrown(JsonRpcCode.internal, {}), 500, { code: 'internal' }],
     [
       'the server is not ready',
-      own(RpcCode.unavailable, { reason: 'server-unavailable' }),
+      own(JsonRpcCode.unavailable, { reason: 'server-unavailable' }),
       503,
       { code: 'unavailable', server: 'a' },
       '1',
     ],
     [
       'the server cannot be started',
-      own(RpcCode.unavailable, { reason: 'server-startup' }),
+      own(JsonRpcCode.unavailable, { reason: 'server-startup' }),
       503,
       { code: 'unavailable', server: 'a' },
       '1',
     ],
     [
       'it failed too often',
-      own(RpcCode.unavailable, { reason: 'server-unavailable', retryAfterMs: 29_500.4 }),
+      own(JsonRpcCode.unavailable, { reason: 'server-unavailable', retryAfterMs: 29_500.4 }),
       503,
       { code: 'unavailable', server: 'a', retryAfterMs: 29_501 },
       '30',
     ],
     [
       'it took too long',
-      own(RpcCode.timedOut, { reason: 'timeout' }),
+      own(JsonRpcCode.timedOut, { reason: 'timeout' }),
       504,
       { code: 'deadline', server: 'a' },
     ],
     [
       'it answered what the protocol does not have',
-      own(RpcCode.internal, { reason: 'protocol' }),
+      own(JsonRpcCode.internal, { reason: 'protocol' }),
       502,
       { code: 'upstream', server: 'a' },
     ],
     [
       'it refuses the arguments',
-      said(RpcCode.invalidParams),
+      said(JsonRpcCode.invalidParams),
       400,
-      { code: 'invalid', field: 'arguments', server: 'a', ...upstream(RpcCode.invalidParams) },
+      { code: 'invalid', field: 'arguments', server: 'a', ...upstream(JsonRpcCode.invalidParams) },
     ],
     [
       'it fails',
-      said(RpcCode.internal),
+      said(JsonRpcCode.internal),
       502,
-      { code: 'upstream', server: 'a', ...upstream(RpcCode.internal) },
+      { code: 'upstream', server: 'a', ...upstream(JsonRpcCode.internal) },
     ],
     [
       'it cannot do that',
-      said(RpcCode.methodNotFound),
+      said(JsonRpcCode.methodNotFound),
       502,
-      { code: 'upstream', server: 'a', ...upstream(RpcCode.methodNotFound) },
+      { code: 'upstream', server: 'a', ...upstream(JsonRpcCode.methodNotFound) },
     ],
     [
       'it has an error of its own, whose code we use otherwise',
-      said(RpcCode.timedOut, { server: 'other', reason: 'timeout' }),
+      said(JsonRpcCode.timedOut, { server: 'other', reason: 'timeout' }),
       502,
       {
         code: 'upstream',
         server: 'a',
-        upstream: { code: RpcCode.timedOut, data: { server: 'other', reason: 'timeout' } },
+        upstream: { code: JsonRpcCode.timedOut, data: { server: 'other', reason: 'timeout' } },
       },
     ],
   ])('%s', async (_, fails, status, expected, retryAfter) => {
@@ -426,8 +426,8 @@ describe('a failure on the way has its status', () => {
   })
 
   test.each([
-    ['as older servers say it', RpcCode.resourceNotFound],
-    ['as newer servers and most libraries say it', RpcCode.invalidParams],
+    ['as older servers say it', JsonRpcCode.resourceNotFound],
+    ['as newer servers and most libraries say it', JsonRpcCode.invalidParams],
   ])('a resource that its server does not have, %s: 404', async (_, code) => {
     answer = said(code)
     const response = await post('resources/read', { uri: 'mem://7/x' })
@@ -439,7 +439,7 @@ describe('a failure on the way has its status', () => {
 })
 
 /** Never answers; rejects as the bus does when its signal aborts. */
-function never({ signal }: PassedRequest): Promise<Passed> {
+function never({ signal }: ForwardedRequest): Promise<ForwardedReply> {
   return new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error))
   })

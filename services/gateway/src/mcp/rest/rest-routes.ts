@@ -2,19 +2,20 @@ import type { CatalogView } from '@mcp-host/bus'
 import { OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { UnderWay } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
-import type { Api } from '../../http/api.ts'
-import { jsonAnswer } from '../../http/api.ts'
-import type { ListName, Offer } from '../core/offer.ts'
-import { passOn } from '../core/pass-on.ts'
-import type { Passage } from '../core/passage.ts'
+import type { Api } from '../../edge/api.ts'
+import { jsonAnswer } from '../../edge/api.ts'
+import type { MergedListing } from '../core/merged-listing.ts'
+import type { ListName } from '../core/server-listing.ts'
+import { forwardRoute } from '../core/forward-route.ts'
+import type { Route } from '../core/route-request.ts'
 import type { Approvals } from '../core/approvals.ts'
-import { RpcFault } from '../core/rpc.ts'
-import { untilOffered } from '../core/until-offered.ts'
+import { JsonRpcError } from '../core/json-rpc.ts'
+import { retryUntilListed } from '../core/retry-until-listed.ts'
 import type { Upstream } from '../core/upstream.ts'
 import { MAX_REQUEST_BYTES } from '../core/limits.ts'
-import type { Mounts } from '../mounts.ts'
-import type { RestRequest } from './find-passage.ts'
-import { findPassage, mayBeOffered } from './find-passage.ts'
+import type { VirtualServers } from '../virtual-servers.ts'
+import type { RestRequest } from './find-route.ts'
+import { findPassage, mayBeOffered } from './find-route.ts'
 import type { RpcFailure } from './rest-fault.ts'
 import { failed, needsApproval, refused, RestFault, unanswered } from './rest-fault.ts'
 import {
@@ -28,10 +29,10 @@ import {
   restFaults,
   ToolResult,
 } from './rest-schemas.ts'
-import { untilLeft } from './until-left.ts'
+import { untilLeft } from './until-disconnected.ts'
 
 export interface RestRoutesDeps {
-  readonly mounts: Mounts
+  readonly virtualServers: VirtualServers
   readonly catalog: CatalogView
   readonly upstream: Upstream
   /** Where tools run only when users allow it. */
@@ -97,7 +98,7 @@ export function addRestRoutes(api: Api, deps: RestRoutesDeps): void {
   )
 }
 
-function addLists(api: Api, { mounts }: RestRoutesDeps): void {
+function addLists(api: Api, { virtualServers }: RestRoutesDeps): void {
   const lists: readonly [string, ListName, string, string][] = [
     ['/mcp/tools/list', 'tools', 'listTools', 'List the tools of all MCP servers'],
     ['/mcp/prompts/list', 'prompts', 'listPrompts', 'List their prompts'],
@@ -123,8 +124,8 @@ function addLists(api: Api, { mounts }: RestRoutesDeps): void {
         },
       },
       async ({ body: { cursor } }, reply) => {
-        await mounts.settling
-        const page = mounts.all().offer.page(list, cursor, 'legacy')
+        await virtualServers.settling
+        const page = virtualServers.all().listing.page(list, cursor, 'legacy')
         if (page !== undefined) return sendJson(reply, `{${page}}`)
         const message = 'cursor: leads nowhere; begin without one'
         return new RestFault(400, message, { field: 'cursor' }).reply(reply)
@@ -150,7 +151,7 @@ function toRequest(
 
 /** Passes a request on to its server; what it answers goes back as it is. */
 async function pass(
-  { mounts, catalog, upstream, passing, approvals }: RestRoutesDeps,
+  { virtualServers, catalog, upstream, passing, approvals }: RestRoutesDeps,
   reply: FastifyReply,
   request: RestRequest,
   timeoutMs: number | undefined,
@@ -158,23 +159,23 @@ async function pass(
   const { method } = request
   try {
     checkSize(request)
-    const { passage, offer } = await findServer(mounts, catalog, request)
-    const { server } = passage.place
-    if (method === 'tools/call' && approvals?.isNeeded(passage, offer) === true) {
-      throw needsApproval(passage.place)
+    const { route, listing } = await findServer(virtualServers, catalog, request)
+    const { server } = route.place
+    if (method === 'tools/call' && approvals?.isNeeded(route, listing) === true) {
+      throw needsApproval(route.place)
     }
     const { traceparent } = reply.request.headers
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
-    const passed = await untilLeft(reply, { passing, timeoutMs }, (signal) =>
-      passOn({ upstream, offer }, passage, { method, era: 'legacy', signal, ...trace }).catch(
+    const forwarded = await untilLeft(reply, { passing, timeoutMs }, (signal) =>
+      forwardRoute({ upstream, listing }, route, { method, era: 'legacy', signal, ...trace }).catch(
         (error: unknown) => {
-          throw error instanceof RpcFault ? unanswered({ method, server }, error) : error
+          throw error instanceof JsonRpcError ? unanswered({ method, server }, error) : error
         },
       ),
     )
-    if (passed.isRefused === true) throw refused(server, JSON.parse(text.decode(passed.json)))
-    if (passed.type === 'result') return sendJson(reply, Buffer.from(passed.json))
-    const failure = JSON.parse(text.decode(passed.json)) as RpcFailure
+    if (forwarded.isRefused === true) throw refused(server, JSON.parse(text.decode(forwarded.json)))
+    if (forwarded.type === 'result') return sendJson(reply, Buffer.from(forwarded.json))
+    const failure = JSON.parse(text.decode(forwarded.json)) as RpcFailure
     throw failed({ method, server }, failure)
   } catch (error) {
     if (error instanceof RestFault) return error.reply(reply)
@@ -184,20 +185,20 @@ async function pass(
 
 /** Waits for a server that is just starting. Throws `RestFault`. */
 async function findServer(
-  mounts: Mounts,
+  virtualServers: VirtualServers,
   { entries }: CatalogView,
   request: RestRequest,
-): Promise<{ readonly passage: Passage; readonly offer: Offer }> {
-  await mounts.settling
-  const all = mounts.all()
-  const find = (): { passage: Passage; offer: Offer } => {
-    const { offer } = all
-    return { passage: findPassage(request, offer, entries.values()), offer }
+): Promise<{ readonly route: Route; readonly listing: MergedListing }> {
+  await virtualServers.settling
+  const all = virtualServers.all()
+  const find = (): { route: Route; listing: MergedListing } => {
+    const { listing } = all
+    return { route: findPassage(request, listing, entries.values()), listing }
   }
   try {
     return find()
   } catch (failure) {
-    return untilOffered(all, find, { failure, isWorthIt: mayBeOffered })
+    return retryUntilListed(all, find, { failure, isWorthIt: mayBeOffered })
   }
 }
 

@@ -1,6 +1,6 @@
 import { Priority, RetryOptions } from '@mcp-host/contracts'
 import { z } from 'zod'
-import { jsonAnswer } from '../../http/api.ts'
+import { jsonAnswer } from '../../edge/api.ts'
 import { ContentBlocks } from '../../projection/answer-parts.ts'
 import { RestErrorReply } from './rest-fault.ts'
 

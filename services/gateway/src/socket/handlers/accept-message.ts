@@ -5,9 +5,9 @@ import { findStored, getMessage } from '../../session/find-message.ts'
 import type { IsSame } from '../../session/same-message.ts'
 import { checkSame, sameMessage, sameRegeneration } from '../../session/same-message.ts'
 import { storeMessage } from '../../session/store-message.ts'
-import type { Connection } from '../connection.ts'
-import { errorFrame } from '../error-frame.ts'
-import type { SocketDeps } from '../socket.ts'
+import type { Connection } from '../../connection/connection.ts'
+import { errorFrame } from '../../connection/error-frame.ts'
+import type { SocketDeps } from '../../connection/socket-deps.ts'
 
 const RESEND_MS = 10_000
 const ID = 'payload.id'

@@ -5,8 +5,8 @@ import type { Logger } from '@mcp-host/service'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { Story } from '../../projection/__fixtures__/story.ts'
-import { Connection } from '../connection.ts'
-import type { SocketDeps } from '../socket.ts'
+import { Connection } from '../../connection/connection.ts'
+import type { SocketDeps } from '../../connection/socket-deps.ts'
 import { cancelTurn } from './cancel-turn.ts'
 
 let story: Story

@@ -3,9 +3,9 @@ import { BusError, newEnvelope } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { getMessage } from '../../session/find-message.ts'
 import { storeCancel } from '../../session/store-cancel.ts'
-import type { Connection } from '../connection.ts'
-import { errorFrame } from '../error-frame.ts'
-import type { SocketDeps } from '../socket.ts'
+import type { Connection } from '../../connection/connection.ts'
+import { errorFrame } from '../../connection/error-frame.ts'
+import type { SocketDeps } from '../../connection/socket-deps.ts'
 
 type CancelFrame = Extract<Up, { type: 'cancel' }>
 

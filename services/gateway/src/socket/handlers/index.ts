@@ -1,6 +1,6 @@
 import type { Up } from '@mcp-host/contracts'
-import type { Connection } from '../connection.ts'
-import type { SocketDeps } from '../socket.ts'
+import type { Connection } from '../../connection/connection.ts'
+import type { SocketDeps } from '../../connection/socket-deps.ts'
 import { acceptMessage, regenerate } from './accept-message.ts'
 import { answerPing } from './answer-ping.ts'
 import { cancelTurn } from './cancel-turn.ts'

@@ -7,8 +7,8 @@ import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
-import { Connection } from '../connection.ts'
-import type { SocketDeps } from '../socket.ts'
+import { Connection } from '../../connection/connection.ts'
+import type { SocketDeps } from '../../connection/socket-deps.ts'
 import { takeAnswer } from './take-answer.ts'
 
 let broker: Broker

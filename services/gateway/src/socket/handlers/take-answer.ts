@@ -2,9 +2,9 @@ import type { Up } from '@mcp-host/contracts'
 import { newEnvelope } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { storeAnswer } from '../../session/store-answer.ts'
-import type { Connection } from '../connection.ts'
-import { errorFrame } from '../error-frame.ts'
-import type { SocketDeps } from '../socket.ts'
+import type { Connection } from '../../connection/connection.ts'
+import { errorFrame } from '../../connection/error-frame.ts'
+import type { SocketDeps } from '../../connection/socket-deps.ts'
 
 type AnswerFrame = Extract<Up, { type: 'answer' }>
 

@@ -1,4 +1,4 @@
-import type { Params } from '../rpc.ts'
+import type { Params } from '../json-rpc.ts'
 import type { ClientSession } from '../session.ts'
 import * as session from '../session.ts'
 

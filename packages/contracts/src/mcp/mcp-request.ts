@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { defineEvent, defineOpaqueCall } from '../contract.ts'
+import { McpClient } from './mcp-client.ts'
+
+/**
+ * What is passed on with the `params` of a request of MCP. Their `_meta` may have `RequestOptions` under
+ * `mcp-host/options`.
+ */
+export const McpRequestHead = z.object({
+  method: z.string(),
+  /** Names it, so that it can be cancelled on the way; unique. */
+  id: z.string(),
+  /** Which era the caller speaks: results are made to fit it. */
+  era: z.enum(['legacy', 'modern']),
+  /** Whether what the server reports on the way is wanted: `notice`s. */
+  progress: z.boolean().optional(),
+  /** The caller, where it keeps a session: it may be asked, and gets log messages. */
+  client: McpClient.optional(),
+  /** Whether that caller can take it up again when it loses the way to the answer. */
+  isResumable: z.boolean().optional(),
+  /** Whether the caller knows the output of the tool as `{ result: … }`, as older ones do where it is no object. */
+  isOutputWrapped: z.boolean().optional(),
+  /** What the caller's user is asked first: only what they allow goes on to the server. */
+  confirm: z.string().optional(),
+  /** The key of the body, where that is too large for a message; it is there until the answer. */
+  stored: z.string().optional(),
+})
+export type McpRequestHead = z.infer<typeof McpRequestHead>
+
+const number = z.number().int().positive().optional()
+/** Whether the result points to resources of the server: only then it must be looked into. */
+const hasLinks = z.boolean().optional()
+
+/**
+ * What comes back with a body: `result` with the server's result; `error` with a JSON-RPC error object;
+ * `stored` with the key of a result that is too large for a message; `notice`, after which more comes, with
+ * the `params` of a notification; `ask`, after which more comes too, with the `params` of a request to the
+ * caller, whose answer goes to `mcpRequestControl` under `ask`; `running`, after which more comes, when a sign of life
+ * was asked for; `kept`, after which more comes, when from now on `resumeRequest` finds it at this supervisor;
+ * `moved` when that has come, so that the rest is told elsewhere. What is told of a request that is kept has a
+ * `number`, counted from 1.
+ */
+export const McpReplyHead = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('result'),
+    number,
+    hasLinks,
+    /** It says what is wrong with the arguments: the server was not asked. */
+    isRefused: z.boolean().optional(),
+  }),
+  /** With its code. */
+  z.object({ type: z.literal('error'), number, code: z.number().optional() }),
+  z.object({
+    type: z.literal('stored'),
+    number,
+    hasLinks,
+    key: z.string(),
+    bytes: z.number().int().nonnegative(),
+  }),
+  z.object({ type: z.literal('notice'), number, method: z.string() }),
+  z.object({ type: z.literal('ask'), number, ask: z.string(), method: z.string() }),
+  z.object({ type: z.literal('running') }),
+  z.object({ type: z.literal('kept'), supervisor: z.string() }),
+  z.object({ type: z.literal('moved') }),
+])
+export type McpReplyHead = z.infer<typeof McpReplyHead>
+
+/**
+ * Forwards a request of an MCP client to any supervisor that runs the server. Errors: `unavailable` when none does,
+ * so that nothing was started.
+ */
+export const mcpRequest = defineOpaqueCall('mcp.{server}.req', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
+  answeredBy: 'group',
+  request: McpRequestHead,
+  reply: McpReplyHead,
+})
+
+/**
+ * Forwards a request of an MCP client to the process that serves this client alone. Errors: `unavailable` while it has
+ * none.
+ */
+export const mcpClientRequest = defineOpaqueCall('mcp.{server}.{client}.req', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
+  answeredBy: 'one',
+  request: McpRequestHead,
+  reply: McpReplyHead,
+})
+
+/**
+ * Controls a forwarded request or the process of a client; supervisors that do not run it ignore the message.
+ * `cancel` ends the request. `ping` asks for the reply `running`. `answer` is the answer of the client to a question of
+ * the server. By client id: `roots-changed`, and `leave` at the end of its session.
+ */
+export const mcpRequestControl = defineEvent('mcp.{server}.ctl', {
+  from: ['gateway'],
+  to: ['mcp-supervisor'],
+  durability: 'live',
+  payload: z.discriminatedUnion('action', [
+    z.object({ action: z.enum(['cancel', 'ping']), id: z.string() }),
+    z.object({
+      action: z.literal('answer'),
+      /** Of the question. */
+      ask: z.string(),
+      result: z.looseObject({}).optional(),
+      error: z
+        .looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() })
+        .optional(),
+    }),
+    z.object({ action: z.enum(['roots-changed', 'leave']), client: z.string() }),
+  ]),
+})

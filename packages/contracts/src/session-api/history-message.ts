@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { ErrorInfo } from '../error.ts'
+import { Usage } from '../model/content.ts'
+import { Attachment } from '../model/media.ts'
+import { BlobReference } from '../model/blob-reference.ts'
+import { TurnOutcome } from '../session/turn-event.ts'
+
+/** One message of a conversation, as frontends show it. */
+export const HistoryMessage = z.object({
+  /** A user message's own id, a generation's, or a tool call's. */
+  id: z.string(),
+  role: z.enum(['user', 'assistant', 'system', 'tool']),
+  /** Epoch milliseconds. */
+  createdAt: z.number(),
+  content: z.string().optional(),
+  /** Of a tool: its arguments, and its result once there is one. */
+  data: z
+    .object({
+      arguments: z.json(),
+      outcome: z.enum(['ok', 'error', 'unknown', 'refused', 'cancelled']).optional(),
+      /** MCP content blocks. */
+      content: z.array(z.looseObject({ type: z.string() })).optional(),
+      structuredContent: z.json().optional(),
+      error: ErrorInfo.optional(),
+      blob: BlobReference.optional(),
+      durationMs: z.number().optional(),
+    })
+    .optional(),
+  /** `server.tool`. */
+  toolName: z.string().optional(),
+  /** Of tools and answers: whether there is more to come. */
+  kind: z.enum(['start', 'progress', 'complete']).optional(),
+  metadata: z.object({
+    /** Id of the user message whose turn it belongs to. */
+    messageId: z.string(),
+    /** Of a user message: others that stand in the same place, itself included, oldest first. */
+    branches: z.array(z.string()).optional(),
+    /** Of a user message: how its turn stands. */
+    state: z.enum(['queued', 'running', 'waiting', 'done']).optional(),
+    outcome: TurnOutcome.optional(),
+    error: ErrorInfo.optional(),
+    reasoning: z.string().optional(),
+    provider: z.string().optional(),
+    model: z.string().optional(),
+    usage: Usage.optional(),
+    /** Of a user message: what came with it. */
+    attachments: z.array(Attachment).optional(),
+  }),
+})
+export type HistoryMessage = z.infer<typeof HistoryMessage>

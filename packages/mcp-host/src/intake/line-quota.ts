@@ -1,0 +1,59 @@
+import type { Logger } from '../logger.ts'
+import { TokenBucket } from '../policies/token-bucket.ts'
+
+/** Lines for the log that come from outside, of one server. A start or a stack trace may have many at once. */
+const LINES_PER_SECOND = 50
+const BURST = 1_000
+/** How often it is said how many are left out, in milliseconds. */
+const REPORT_MS = 1_000
+
+export interface LineQuotaDeps {
+  /** Told of lines that are left out. */
+  readonly onLines: (lines: number) => void
+  /** Told how many lines were left out lately. */
+  readonly onLeftOut: (lines: number) => void
+}
+
+/** Bounds how many lines one server brings into the log, and counts the others. */
+export class LineQuota {
+  readonly #deps: LineQuotaDeps
+  readonly #bucket = new TokenBucket({ perSecond: LINES_PER_SECOND, burst: BURST })
+  #lines = 0
+  #isReportPlanned = false
+
+  constructor(deps: LineQuotaDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether one more line may be logged. */
+  take(): boolean {
+    if (this.#bucket.take()) return true
+    this.leaveOut(1)
+    return false
+  }
+
+  /** Counts lines that are not logged. */
+  leaveOut(lines: number): void {
+    this.#deps.onLines(lines)
+    this.#lines += lines
+    if (!this.#isReportPlanned) setTimeout(() => this.#report(), REPORT_MS).unref()
+    this.#isReportPlanned = true
+  }
+
+  #report(): void {
+    const lines = this.#lines
+    this.#isReportPlanned = false
+    this.#lines = 0
+    this.#deps.onLeftOut(lines)
+  }
+}
+
+/** A logger that leaves out lines beyond the quota. */
+export function withQuota(logger: Logger, quota: Pick<LineQuota, 'take'>): Logger {
+  return {
+    debug: (fields, message) => void (quota.take() && logger.debug(fields, message)),
+    info: (fields, message) => void (quota.take() && logger.info(fields, message)),
+    warn: (fields, message) => void (quota.take() && logger.warn(fields, message)),
+    error: (fields, message) => void (quota.take() && logger.error(fields, message)),
+  }
+}

@@ -1,0 +1,15 @@
+export { isAllowed } from './inventory/tool-filter.ts'
+export {
+  findResource,
+  qualifyTemplate,
+  qualifyUri,
+  type ResourceIdentity,
+  type ResourceLists,
+} from './routing/find-resource.ts'
+export {
+  encodeHeader,
+  headersFor,
+  type ParameterHeader,
+  parameterHeaders,
+  parameterText,
+} from './inventory/parameter-headers.ts'

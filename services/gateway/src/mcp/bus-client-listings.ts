@@ -1,0 +1,79 @@
+import type { Bus, CatalogView, McpClientView } from '@mcp-host/bus'
+import { Listeners, readLists } from '@mcp-host/bus'
+import { newEnvelope, readClientLists } from '@mcp-host/contracts'
+import type { ServerListing } from './core/server-listing.ts'
+import type { ClientListings } from './core/client-virtual-servers.ts'
+import { toServerListing } from './virtual-servers.ts'
+
+/** The supervisor answers by itself, without asking the process. */
+const TIMEOUT_MS = 2_000
+
+export interface BusClientListingsDeps {
+  readonly bus: Pick<Bus, 'call' | 'blobs'>
+  readonly clients: McpClientView
+  readonly catalog: CatalogView
+}
+
+/** What clients' own processes list, as their supervisors tell it; of those that are gone nothing counts. */
+export class BusClientListings implements ClientListings, Disposable {
+  readonly #deps: BusClientListingsDeps
+  readonly #changes = new Listeners()
+  readonly #heard = new DisposableStack()
+  /** The supervisors that are there. */
+  #present: ReadonlySet<string> = new Set()
+
+  constructor(deps: BusClientListingsDeps) {
+    this.#deps = deps
+    this.#take()
+    this.#heard.use(deps.catalog.onChange(() => this.#take()))
+    this.#heard.use(deps.clients.onChange(() => this.#changes.call()))
+  }
+
+  versions(client: string): ReadonlyMap<string, string> | undefined {
+    const record = this.#deps.clients.get(client)
+    // Of hardly any client there is more to say, and each of its requests asks.
+    if (record?.ownLists === undefined) return undefined
+    const present = Object.entries(record.ownLists).flatMap(([server, each]) =>
+      this.#present.has(each.supervisor)
+        ? [[server, `${each.process} ${each.change}`] as const]
+        : [],
+    )
+    return present.length === 0 ? undefined : new Map(present)
+  }
+
+  onChange(listener: () => void): Disposable {
+    return this.#changes.add(listener)
+  }
+
+  async read(server: string, client: string): Promise<ServerListing | undefined> {
+    const options = { envelope: newEnvelope('local'), timeoutMs: TIMEOUT_MS }
+    const { bus } = this.#deps
+    try {
+      const entry = await bus.call(readClientLists, { server, client }, {}, options)
+      if (entry.state !== 'ready') return undefined
+      const whole = await readLists(bus.blobs, entry)
+      // It was stored for this answer; what cannot be removed ends by itself.
+      if (entry.stored !== undefined) bus.blobs.remove(entry.stored.key).catch(() => undefined)
+      return toServerListing(whole)
+    } catch {
+      // It has ended, or the way to it is lost: whoever wants to know asks again.
+      return undefined
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#heard.dispose()
+  }
+
+  #take(): void {
+    const supervisors = Array.from(this.#deps.catalog.entries.values()).flatMap((entry) =>
+      entry.kind === 'supervisor' ? [entry.id] : [],
+    )
+    // They tell figures all the time.
+    const isSame =
+      supervisors.length === this.#present.size && supervisors.every((id) => this.#present.has(id))
+    if (isSame) return
+    this.#present = new Set(supervisors)
+    this.#changes.call()
+  }
+}

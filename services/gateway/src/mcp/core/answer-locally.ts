@@ -1,0 +1,106 @@
+import type { JsonRpcRequest } from './classify.ts'
+import type { MergedListing } from './merged-listing.ts'
+import type { ListName } from './server-listing.ts'
+import type { Params } from './json-rpc.ts'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { noSuchTool, SEARCH_TOOLS } from './tool-search.ts'
+import { MODERN_VERSIONS, negotiated } from './versions.ts'
+
+/** As others are to know us. */
+export interface ServerInfo {
+  readonly name: string
+  readonly version: string
+}
+
+const LISTS: ReadonlyMap<string, ListName> = new Map([
+  ['tools/list', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+])
+
+/** What all servers together can do changes when one does, which nobody can foretell. */
+const FRESH = { ttlMs: 0, cacheScope: 'private' }
+
+/** What we answer ourselves, as JSON. Throws `RpcFault`. */
+export function answerLocally(
+  { method, params, era }: JsonRpcRequest,
+  listing: MergedListing,
+  serverInfo: ServerInfo,
+): string {
+  const list = LISTS.get(method)
+  if (list !== undefined) return answerList(list, params, era, listing, serverInfo)
+  if (method === 'tools/call' && listing.toolSearch !== undefined) {
+    const isSearch = params['name'] === SEARCH_TOOLS
+    const result = isSearch ? listing.toolSearch.run(params) : noSuchTool(params)
+    return era === 'legacy' ? JSON.stringify(result) : modernResult(result, serverInfo)
+  }
+  const isOlder = era === 'legacy'
+  if (isOlder && method === 'initialize') {
+    const protocolVersion = negotiated(params['protocolVersion'])
+    return JSON.stringify({ protocolVersion, ...about(listing), serverInfo })
+  }
+  if (isOlder && method === 'ping') return '{}'
+  if (!isOlder && method === 'server/discover') {
+    const discovered = { ...FRESH, supportedVersions: MODERN_VERSIONS, ...about(listing) }
+    return modernResult(discovered, serverInfo)
+  }
+  const status = isOlder ? 200 : 404
+  throw new JsonRpcError(JsonRpcCode.methodNotFound, `Method not found: ${method}`, { status })
+}
+
+function answerList(
+  list: ListName,
+  { cursor }: Params,
+  era: JsonRpcRequest['era'],
+  listing: MergedListing,
+  serverInfo: ServerInfo,
+): string {
+  const page =
+    cursor === undefined || typeof cursor === 'string' ? listing.page(list, cursor, era) : undefined
+  if (page === undefined) {
+    throw new JsonRpcError(JsonRpcCode.invalidParams, 'cursor: leads nowhere; begin without one')
+  }
+  if (era === 'legacy') return `{${page}}`
+  return `${modernResult(listing.caching(list), serverInfo).slice(0, -1)},${page}}`
+}
+
+function about(listing: MergedListing): object {
+  const instructions = instructionsOf(listing)
+  return {
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: {
+        listChanged: true,
+        ...(listing.can('resources', 'subscribe') ? { subscribe: true } : {}),
+      },
+      ...(listing.can('completions') ? { completions: {} } : {}),
+      ...(listing.can('logging') ? { logging: {} } : {}),
+    },
+    ...(instructions === undefined ? {} : { instructions }),
+  }
+}
+
+/** A result of 2026-07-28 says what it is and whose. */
+function modernResult(result: object, serverInfo: ServerInfo): string {
+  const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo }
+  return JSON.stringify({ resultType: 'complete', _meta, ...result })
+}
+
+/** How it is meant to be used, in the words of the bundle and of the servers. */
+function instructionsOf({
+  servers: serverListings,
+  instructions: first,
+}: MergedListing): string | undefined {
+  const theirs = serverInstructions(serverListings)
+  const all = [first, theirs].filter((each) => each !== undefined)
+  return all.length === 0 ? undefined : all.join('\n\n')
+}
+
+function serverInstructions(serverListings: MergedListing['servers']): string | undefined {
+  const [only, ...others] = serverListings.filter(({ instructions = '' }) => instructions !== '')
+  if (only === undefined) return undefined
+  if (others.length === 0) return only.instructions
+  return [only, ...others].map((each) => `# ${each.server}\n\n${each.instructions}`).join('\n\n')
+}

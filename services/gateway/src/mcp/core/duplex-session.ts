@@ -1,0 +1,156 @@
+import { MAX_REQUEST_BYTES } from './limits.ts'
+import { idOf } from './classify.ts'
+import type { McpEndpoint, EndpointReply } from './endpoint.ts'
+import { failure, messageOf } from './messages.ts'
+import type { VirtualServer } from './virtual-server.ts'
+import { checkDepth, parseMessage } from './parse-message.ts'
+import { isObject, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+
+export interface DuplexSessionDeps {
+  readonly endpoint: McpEndpoint
+  readonly virtualServer: VirtualServer
+  readonly send: (message: Uint8Array) => void
+  /** Aborts when nothing new is begun, and streams that would go on for ever must end. */
+  readonly closing: AbortSignal
+}
+
+/** More at a time are somebody's mistake. */
+const MAX_RUNNING = 64
+const SESSION_HEADER = 'mcp-session-id'
+const EMPTY = new Uint8Array()
+
+/**
+ * What one client says and is told where both can speak at any time, as over a socket. Each message is an exchange
+ * with the endpoint; whatever comes of it goes to `send`. The session of an older client lasts as long.
+ */
+export class DuplexSession {
+  readonly #deps: DuplexSessionDeps
+  /** What is awaited, by the ids of the requests, or by the batch. */
+  readonly #running = new Map<unknown, AbortController>()
+  readonly #left = new AbortController()
+  /** That of an older client, once it has begun one. */
+  #session: Promise<string | undefined> | undefined
+  #isListening = false
+
+  constructor(deps: DuplexSessionDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether nothing is awaited. */
+  get isIdle(): boolean {
+    return this.#running.size === 0
+  }
+
+  /** Takes a message. Resolves when all that comes of it was sent. */
+  async take(text: Uint8Array): Promise<void> {
+    let message: unknown
+    try {
+      message = parseMessage(text)
+      checkDepth(message)
+      if (text.length > MAX_REQUEST_BYTES) {
+        throw invalid(`a message has at most ${MAX_REQUEST_BYTES} bytes; this one ${text.length}`)
+      }
+      if (!isAwaited(message)) return await this.#tell(message)
+      const key = idOf(message) ?? message
+      this.#check(key)
+      const cancelled = new AbortController()
+      this.#running.set(key, cancelled)
+      try {
+        await this.#ask(message, cancelled.signal)
+      } finally {
+        this.#running.delete(key)
+      }
+    } catch (error) {
+      if (!(error instanceof JsonRpcError)) throw error
+      this.#deps.send(failure(idOf(message), error))
+    }
+  }
+
+  /** The client is gone: nothing that it began is wanted any more. */
+  async leave(): Promise<void> {
+    const requests = [...this.#running]
+    for (const [, cancelled] of requests) cancelled.abort()
+    this.#left.abort()
+    if ((await this.#session) === undefined) return
+    const { signal } = this.#left
+    for (const [requestId] of requests) {
+      const method = 'notifications/cancelled'
+      await this.#exchange('POST', signal, { jsonrpc: '2.0', method, params: { requestId } })
+    }
+    await this.#exchange('DELETE', signal)
+  }
+
+  /** Throws `RpcFault` where a request cannot be taken. */
+  #check(key: unknown): void {
+    if (this.#deps.closing.aborted) throw unavailable('nothing new is begun here; connect again')
+    if (this.#running.has(key)) throw invalid('id: is that of a request that is under way')
+    if (this.#running.size < MAX_RUNNING) return
+    throw unavailable(`there are ${MAX_RUNNING} requests under way here; wait for one of them`)
+  }
+
+  async #ask(message: unknown, signal: AbortSignal): Promise<void> {
+    if (!isObject(message) || message['method'] !== 'initialize') {
+      return this.#pass(await this.#exchange('POST', signal, message), signal)
+    }
+    if (this.#session !== undefined) throw invalid('this connection has its session already')
+    const answered = this.#exchange('POST', signal, message)
+    // What is said before the answer belongs to the session, too.
+    this.#session = answered.then(({ headers }) => headers[SESSION_HEADER])
+    await this.#pass(await answered, signal)
+    if ((await this.#session) === undefined) this.#session = undefined
+  }
+
+  /** Takes what has no answer. */
+  async #tell(message: unknown): Promise<void> {
+    const { method, params } = isObject(message) ? message : {}
+    if (method === 'notifications/cancelled' && isObject(params)) {
+      this.#running.get(params['requestId'])?.abort()
+    }
+    const { signal } = this.#left
+    await this.#pass(await this.#exchange('POST', signal, message), signal)
+    if (method === 'notifications/initialized') void this.#listen()
+  }
+
+  /** What belongs to no request, for whom there is a session. */
+  async #listen(): Promise<void> {
+    if (this.#isListening || (await this.#session) === undefined) return
+    this.#isListening = true
+    const { signal } = this.#left
+    await this.#pass(await this.#exchange('GET', signal), signal)
+  }
+
+  async #exchange(method: string, signal: AbortSignal, message?: unknown): Promise<EndpointReply> {
+    const { endpoint, virtualServer, closing } = this.#deps
+    const isBeginning = isObject(message) && message['method'] === 'initialize'
+    const session = isBeginning ? undefined : await this.#session
+    const header = (name: string) => (name === SESSION_HEADER ? session : undefined)
+    return endpoint.handle({ method, header, body: EMPTY, message, signal, closing }, virtualServer)
+  }
+
+  /** Passes on what was answered, unless that is not wanted any more. */
+  async #pass({ body }: EndpointReply, signal: AbortSignal): Promise<void> {
+    if (body instanceof Uint8Array && !signal.aborted) this.#deps.send(body)
+    if (body === undefined || body instanceof Uint8Array) return
+    for await (const event of body) {
+      if (signal.aborted) return
+      const message = messageOf(event)
+      if (message !== undefined) this.#deps.send(message)
+    }
+  }
+}
+
+/** Whether something comes back: of a request, or a batch that may have some. */
+function isAwaited(message: unknown): boolean {
+  if (Array.isArray(message)) return true
+  return isObject(message) && message['method'] !== undefined && idOf(message) !== null
+}
+
+function invalid(message: string): JsonRpcError {
+  return new JsonRpcError(JsonRpcCode.invalidRequest, message)
+}
+
+function unavailable(message: string): JsonRpcError {
+  return new JsonRpcError(JsonRpcCode.unavailable, message, {
+    data: { reason: 'unavailable', retryable: true },
+  })
+}

@@ -1,0 +1,80 @@
+import type { MergedListing } from './merged-listing.ts'
+import type { Route } from './route-request.ts'
+import { noResource } from './route-request.ts'
+import { renameLinks } from './result-links.ts'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
+import { MOVED } from './upstream.ts'
+
+type About = Omit<ForwardedRequest, 'params' | 'isReadOnly' | 'isOutputWrapped' | 'isOwn'>
+
+/** How servers say that they do not have a resource. */
+const UNKNOWN = new Set<number | undefined>([
+  JsonRpcCode.resourceNotFound,
+  JsonRpcCode.invalidParams,
+])
+
+export interface ForwardRouteDeps {
+  readonly upstream: Pick<Upstream, 'forward'>
+  readonly listing: MergedListing
+}
+
+/** Passes a request on to its server. No async function: most requests come by here. Throws as `Upstream.pass`. */
+export function forwardRoute(
+  deps: ForwardRouteDeps,
+  route: Route,
+  about: About,
+): Promise<ForwardedReply> {
+  const { upstream, listing } = deps
+  const { place, params, isReadOnly, isOutputWrapped, others = [] } = route
+  if (others.length > 0) return passInTurn(deps, route, about)
+  const { server } = place
+  const isOwn = listing.isOwn(server)
+  const forwarded = upstream.forward(server, {
+    ...about,
+    params,
+    isReadOnly,
+    isOutputWrapped,
+    isOwn,
+  })
+  return listing.servers.length === 1
+    ? forwarded
+    : forwarded.then((each) => withLinks(each, listing, server))
+}
+
+/** A result with links has them as lists have them here. */
+export function withLinks(
+  forwarded: ForwardedReply,
+  { resourceNames }: MergedListing,
+  server: string,
+): ForwardedReply {
+  if (forwarded.hasLinks !== true) return forwarded
+  const json = renameLinks(forwarded.json, (uri) => resourceNames.nameOf(server, uri))
+  return { ...forwarded, json }
+}
+
+/** Asks one server after another for a resource that any of them may have. */
+async function passInTurn(
+  deps: ForwardRouteDeps,
+  route: Route,
+  about: About,
+): Promise<ForwardedReply> {
+  const { place, others = [] } = route
+  let failure: ForwardedReply | JsonRpcError | undefined
+  for (const each of [place, ...others]) {
+    try {
+      // Its caller could only come back to one of them.
+      const alone = { ...about, isResumable: false }
+      const forwarded = await forwardRoute(deps, { ...route, place: each, others: [] }, alone)
+      if (forwarded.type === 'result') return forwarded
+      if (!UNKNOWN.has(forwarded.code)) failure ??= forwarded
+    } catch (error) {
+      const isAway = error instanceof JsonRpcError && error !== MOVED
+      if (!isAway || about.signal?.aborted === true) throw error
+      failure ??= error
+    }
+  }
+  if (failure === undefined) throw noResource(place.name, about.era)
+  if (failure instanceof JsonRpcError) throw failure
+  return failure
+}

@@ -1,0 +1,52 @@
+/** What is in a message may come from the request, and be of any length. */
+const MAX_MESSAGE_LENGTH = 800
+
+/** What may be thrown on the way: what the caller is answered. */
+export class JsonRpcError extends Error {
+  override readonly name = 'RpcFault'
+  readonly code: number
+  readonly data: unknown
+  /** Of the HTTP answer. Failures of what was asked are answers like any other: 200. */
+  readonly status: number
+
+  constructor(
+    code: number,
+    message: string,
+    { data, status = 200 }: { data?: unknown; status?: number } = {},
+  ) {
+    super(message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed())
+    this.code = code
+    this.data = data
+    this.status = status
+  }
+
+  /** As an error object of JSON-RPC. */
+  toJSON(): object {
+    const { code, message, data } = this
+    return { code, message, ...(data === undefined ? {} : { data }) }
+  }
+}
+
+export const JsonRpcCode = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+  /** Nobody can do it right now. */
+  unavailable: -32_000,
+  timedOut: -32_001,
+  /** Until 2025-11-25; from then on it is `invalidParams`. */
+  resourceNotFound: -32_002,
+  headerMismatch: -32_020,
+  missingCapability: -32_021,
+  unsupportedVersion: -32_022,
+} as const
+
+export type JsonRpcId = string | number
+
+export type Params = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

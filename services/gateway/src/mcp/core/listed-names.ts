@@ -1,0 +1,13 @@
+import { joinToolNames } from 'mcp-host/tool-names'
+import type { ItemAddress } from './server-listing.ts'
+
+/** What tools and prompts are called where several servers are offered together: `server__name`, for these servers. */
+export function listedNames(servers: Iterable<string>): (place: ItemAddress) => string {
+  const join = joinToolNames(servers)
+  return ({ server, name }) => join({ server, tool: name })
+}
+
+/** The joined name in its other form, `server.name`; `undefined` when the listed name is no joined one. */
+export function dottedName(listed: string, { server, name }: ItemAddress): string | undefined {
+  return listed.startsWith(`${server}__`) ? `${server}.${name}` : undefined
+}

@@ -1,8 +1,0 @@
-import type { Offer } from './offer.ts'
-
-/** Some servers together at one address. */
-export interface Mount {
-  /** As it is now. */
-  readonly offer: Offer
-  onChange(listener: () => void): Disposable
-}

@@ -1,0 +1,127 @@
+import { LOG_LEVELS } from '@mcp-host/contracts'
+import type { CancelSignal } from 'mcp-host/cancellation'
+import type { JsonRpcRequest } from './classify.ts'
+import { checkSubscriptions } from './check-subscriptions.ts'
+import type { Clients } from './clients.ts'
+import { EventQueue } from './event-queue.ts'
+import type { ChangingList } from './notification-stream.ts'
+import { NotificationStream } from './notification-stream.ts'
+import { event, OPENED, outgoing, success } from './messages.ts'
+import type { VirtualServer } from './virtual-server.ts'
+import type { ClientVirtualServers } from './client-virtual-servers.ts'
+import type { Params } from './json-rpc.ts'
+import { isObject, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import type { ClientSession } from './session.ts'
+import type { ClientMessage, Upstream } from './upstream.ts'
+
+export interface FeedStreamDeps {
+  readonly upstream: Upstream
+  readonly clients: Clients
+  readonly clientVirtualServers?: ClientVirtualServers
+}
+
+/** What ends a stream that has no end of its own. */
+interface Ends {
+  /** Aborts when the caller has left. */
+  readonly signal: CancelSignal
+  /** Aborts when this gateway goes down. */
+  readonly closing: AbortSignal
+}
+
+const ALL_LISTS: readonly ChangingList[] = ['tools', 'prompts', 'resources']
+const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
+
+const bytes = new TextEncoder()
+
+/** All that an older client is told outside of its requests. */
+export function sessionStream(
+  { upstream, clients, clientVirtualServers }: FeedStreamDeps,
+  ends: Ends,
+  shared: VirtualServer,
+  { id }: ClientSession,
+): EventQueue {
+  return openStream(ends, (queue, stack) => {
+    const send = ({ method, params, ask }: ClientMessage): void =>
+      queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
+    stack.use(clients.hold(id))
+    const virtualServer =
+      clientVirtualServers === undefined
+        ? shared
+        : stack.use(clientVirtualServers.follow(id, shared))
+    const stream = stack.use(
+      new NotificationStream({ virtualServer, upstream, lists: ALL_LISTS, client: id, send }),
+    )
+    const update = (): void => {
+      const { isOver = false, subscriptions = [] } = clients.record(id)
+      stream.watch(subscriptions)
+      if (isOver) queue.end()
+    }
+    stack.use(upstream.listen(id, send))
+    stack.use(
+      upstream.onLog(({ server, level, params }) => {
+        if (!virtualServer.listing.servers.some((each) => each.server === server)) return
+        const { logLevel = 'debug' } = clients.record(id)
+        if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel)) return
+        queue.mention(event(outgoing('notifications/message', JSON.stringify(params))))
+      }),
+    )
+    stack.use(clients.onChange(update))
+    update()
+  })
+}
+
+/** The changes that a newer client wants to hear of. Throws `RpcFault`. */
+export function subscriptionStream(
+  { upstream }: FeedStreamDeps,
+  ends: Ends,
+  virtualServer: VirtualServer,
+  { id, params }: JsonRpcRequest,
+): EventQueue {
+  const { notifications: wanted } = params
+  if (!isObject(wanted)) {
+    throw new JsonRpcError(JsonRpcCode.invalidParams, 'notifications: must say what is wanted')
+  }
+  const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
+  const uris = virtualServer.listing.can('resources', 'subscribe') ? wantedResources(wanted) : []
+  const told = {
+    ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
+    ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+  }
+  const _meta = { [SUBSCRIPTION_KEY]: id }
+  return openStream(ends, (queue, stack) => {
+    const send = ({ method, params: said = {} }: ClientMessage): void =>
+      queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
+    send({ method: 'notifications/subscriptions/acknowledged', params: { notifications: told } })
+    stack.use(new NotificationStream({ virtualServer, upstream, lists, send })).watch(uris)
+    const result = bytes.encode(JSON.stringify({ resultType: 'complete', _meta }))
+    const end = (): void => queue.put(event(success(id, result)))
+    ends.closing.addEventListener('abort', end)
+    stack.defer(() => ends.closing.removeEventListener('abort', end))
+  })
+}
+
+function openStream(
+  { signal, closing }: Ends,
+  fill: (queue: EventQueue, stack: DisposableStack) => void,
+): EventQueue {
+  const queue = new EventQueue()
+  const stack = new DisposableStack()
+  fill(queue, stack)
+  const ends = [signal, closing]
+  const end = (): void => {
+    // One of them outlives the stream by far.
+    for (const over of ends) over.removeEventListener('abort', end)
+    stack.dispose()
+    queue.end()
+  }
+  for (const over of ends) over.addEventListener('abort', end)
+  if (signal.aborted || closing.aborted) end()
+  queue.put(OPENED)
+  return queue
+}
+
+function wantedResources({ resourceSubscriptions: uris }: Params): string[] {
+  const wanted = Array.isArray(uris) ? uris.filter((each) => typeof each === 'string') : []
+  checkSubscriptions(wanted, 'notifications.resourceSubscriptions')
+  return wanted
+}

@@ -1,8 +1,0 @@
-import { expect, test } from 'vitest'
-import { RpcCode, RpcFault } from './rpc.ts'
-
-test('an error that quotes a long name is cut between two characters', () => {
-  const { message } = new RpcFault(RpcCode.invalidParams, `no tool "${'👋'.repeat(10_000)}`)
-  expect(message.length).toBeLessThanOrEqual(800)
-  expect(message.isWellFormed()).toBe(true)
-})

@@ -1,0 +1,60 @@
+import type { CatalogEntry } from '@mcp-host/contracts'
+import { absentServer } from '../absent-server.ts'
+import type { MergedListing } from '../core/merged-listing.ts'
+import type { ServerListing } from '../core/server-listing.ts'
+import type { Route } from '../core/route-request.ts'
+import { routeRequest } from '../core/route-request.ts'
+import { JsonRpcCode, JsonRpcError } from '../core/json-rpc.ts'
+import { RestFault } from './rest-fault.ts'
+
+export interface RestRequest {
+  readonly method: 'tools/call' | 'prompts/get' | 'resources/read'
+  readonly params: { readonly name: string } | { readonly uri: string }
+}
+
+/** To which server a request goes, with what. Throws `RestFault`. */
+export function findPassage(
+  { method, params }: RestRequest,
+  listing: MergedListing,
+  entries: Iterable<CatalogEntry>,
+): Route {
+  const list = `/mcp/${method.split('/')[0]}/list`
+  const [field, wanted] = 'name' in params ? ['name', params.name] : ['uri', params.uri]
+  try {
+    const route = routeRequest({ kind: 'request', era: 'legacy', id: 0, method, params }, listing)
+    if (route !== undefined) return route
+    throw new JsonRpcError(JsonRpcCode.resourceNotFound, `there is no "${wanted}"`)
+  } catch (error) {
+    if (!(error instanceof JsonRpcError)) throw error
+    const { message } = error
+    // More than one server lists it. What nobody lists may still be there, but who knows where.
+    const isListed = ({ resources }: ServerListing): boolean =>
+      resources.some(({ uri }) => uri === wanted)
+    const isKnown = field === 'uri' && listing.servers.some(isListed)
+    if (isKnown) throw new RestFault(400, `uri: ${message}`, { field })
+    if (field === 'name') checkServer(wanted, entries)
+    throw new RestFault(404, `${field}: ${message}; POST ${list} tells what there is`, { field })
+  }
+}
+
+/** What a server has is known only when it was ready. Throws `RestFault` where a name is of one that is not. */
+function checkServer(name: string, entries: Iterable<CatalogEntry>): void {
+  const absent = absentServer(name, entries)
+  if (absent === undefined) return
+  const { server, why, isComing } = absent
+  throw new AbsentFault(why, server === undefined ? {} : { server }, isComing)
+}
+
+class AbsentFault extends RestFault {
+  readonly isComing: boolean
+
+  constructor(why: string, more: { readonly server?: string }, isComing: boolean) {
+    super(503, why, more)
+    this.isComing = isComing
+  }
+}
+
+/** Whether a request is worth waiting for its server. */
+export function mayBeOffered(failure: unknown): boolean {
+  return failure instanceof AbsentFault && failure.isComing
+}

@@ -1,0 +1,75 @@
+import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
+import { catalogKey } from '@mcp-host/contracts'
+import { expect, test } from 'vitest'
+import { capabilities } from './status-summary.ts'
+
+const present: CatalogEntry = { kind: 'supervisor', id: 's', startedAt: 0, servers: {} }
+const model: CatalogEntry = { kind: 'model', provider: 'demo', model: 'demo' }
+
+function of(entries: readonly CatalogEntry[]): ReturnType<typeof capabilities> {
+  const all = new Map(entries.map((entry) => [catalogKey(entry), entry]))
+  return capabilities({
+    entries: all,
+    onChange: () => ({ [Symbol.dispose]: () => undefined }),
+  })
+}
+
+const summary = (...entries: CatalogEntry[]): Record<string, unknown> => of(entries).summary()
+
+function server(
+  name: string,
+  state: 'ready' | 'starting' | 'unavailable',
+  more: Partial<ServerEntry> = {},
+): CatalogEntry {
+  return { kind: 'server', server: name as ServerName, supervisor: 's', state, tools: [], ...more }
+}
+
+test('health is degraded while a server is not ready', () => {
+  expect(summary(present, model, server('a', 'ready'))).not.toHaveProperty('status')
+  for (const state of ['starting', 'unavailable'] as const) {
+    const degraded = summary(present, model, server('a', 'ready'), server('b', state))
+    expect(degraded).toMatchObject({ status: 'degraded' })
+  }
+})
+
+test('health is degraded while no model answers', () => {
+  expect(summary(present, server('a', 'ready'))).toMatchObject({ status: 'degraded' })
+})
+
+const AT = Date.UTC(2026, 10, 23, 12)
+const NOON = '2026-11-23T12:00:00.000Z'
+
+test('health shows what a starting server does and since when', () => {
+  const installing = server('a', 'starting', { phase: 'installing', since: AT })
+  expect(summary(present, installing)).toMatchObject({
+    servers: [{ server: 'a', state: 'starting', phase: 'installing', since: NOON }],
+  })
+})
+
+test('health shows why a server is unavailable and what it wrote last', () => {
+  const why = { error: 'it ended', output: ['no key'] }
+  expect(summary(present, server('a', 'unavailable', why))).toMatchObject({
+    servers: [{ ...why, server: 'a', healthScore: 0 }],
+  })
+})
+
+test('health shows the score and the last check of each server', () => {
+  const stats = { calls: 2, errors: 1, inFlight: 0, healthScore: 0.7, checkedAt: AT }
+  const supervisor: CatalogEntry = { ...present, servers: { a: stats } }
+  expect(summary(supervisor, server('a', 'ready'))).toMatchObject({
+    servers: [{ server: 'a', healthScore: 0.7, lastCheck: NOON }],
+  })
+})
+
+test('every tool is listed with the state of its server and how it was used', () => {
+  const tools = ['read', 'write'].map((name) => ({ name, inputSchema: {} }))
+  const read = { calls: 2, failures: 1, averageMs: 3, lastUsedAt: AT }
+  const figures = { calls: 2, errors: 1, inFlight: 0, toolUse: { read } }
+  const used: CatalogEntry = { ...present, servers: { a: figures } }
+  const away = server('b', 'unavailable', { tools: tools.slice(0, 1) })
+  expect(of([used, server('a', 'ready', { tools }), away]).tools()).toEqual([
+    { server: 'a', tool: 'read', state: 'ready', use: read },
+    { server: 'a', tool: 'write', state: 'ready' },
+    { server: 'b', tool: 'read', state: 'unavailable' },
+  ])
+})

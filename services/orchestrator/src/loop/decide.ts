@@ -1,0 +1,229 @@
+import type {
+  ErrorInfo,
+  Generation,
+  GenerationResult,
+  Input,
+  ToolCall,
+  ToolCallBlock,
+  Turn,
+  TurnOutcome,
+} from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { MAX_JSON_DEPTH } from 'mcp-host/json-limits'
+import type { Limits } from '../turn/turn.ts'
+
+/** What a turn has to do next. */
+export type Step =
+  | {
+      readonly type: 'generate'
+      /** False once the turn has used up its tool calls. */
+      readonly withTools: boolean
+      /** A generation that failed and is tried again, why, and when (epoch milliseconds). */
+      readonly again?: {
+        readonly voids: Generation
+        readonly reason: string
+        readonly at: number
+        /** The one that failed, counted from 1. */
+        readonly attempt: number
+      }
+    }
+  | {
+      readonly type: 'await-generation'
+      readonly generation: Generation
+      /** For the one that replaces it, should its worker die. */
+      readonly withTools: boolean
+    }
+  /** The model was sent too much: less of the conversation, and again. */
+  | { readonly type: 'shrink'; readonly generation: Generation; readonly withTools: boolean }
+  | { readonly type: 'settle'; readonly call: ToolCall; readonly message: string }
+  | { readonly type: 'ask'; readonly call: ToolCall }
+  /** A tool of the host's own. */
+  | { readonly type: 'answer'; readonly call: ToolCall }
+  | {
+      readonly type: 'run-tools'
+      readonly generation: Generation
+      readonly calls: readonly ToolCall[]
+    }
+  /** Nothing to do before the user has answered, or this time has come. */
+  | { readonly type: 'wait'; readonly until: number }
+  /** End what runs, then the turn. */
+  | { readonly type: 'stop'; readonly outcome: TurnOutcome; readonly error?: ErrorInfo }
+  | {
+      readonly type: 'finish'
+      readonly outcome: TurnOutcome
+      readonly error?: ErrorInfo
+      /** What the user reads in place of an answer. */
+      readonly message?: string
+    }
+
+export interface Rules {
+  readonly limits: Limits
+  readonly needsApproval: (call: ToolCallBlock) => boolean
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** The host's own tools are offered under this server's name. */
+const HOST_SERVER = 'result'
+/** A model that was sent less so often and still finds it too much never gets on. */
+const MAX_OVERFLOWS = 3
+/** So many workers that died over one answer are not bad luck. */
+const MAX_DEATHS = 5
+
+/** Takes the next step from what the log says, and nothing else. Pure. */
+export function decide(turn: Turn, input: Pick<Input, 'cancelledAt'>, rules: Rules): Step {
+  const { limits, now } = rules
+  if (input.cancelledAt !== undefined) return { type: 'stop', outcome: 'cancelled' }
+  const limit = reachedLimit(turn, limits, now)
+  if (limit !== undefined) return { type: 'stop', outcome: 'limit', error: limit }
+
+  const generation = turn.generations.findLast(({ isVoid }) => !isVoid)
+  const withTools = countCalls(turn.generations) < limits.maxToolCalls
+  if (generation === undefined) return { type: 'generate', withTools }
+  const { result } = generation
+  if (result === undefined) return { type: 'await-generation', generation, withTools }
+  if (result.outcome !== 'completed')
+    return afterFailure(turn, generation, result, withTools, limits)
+  if (generation.calls.size === 0) return { type: 'finish', outcome: 'completed' }
+
+  const calls = Array.from(generation.calls.values())
+  const before = countCalls(turn.generations) - calls.length
+  const open = calls.filter(isOpen)
+  for (const call of open) {
+    const position = before + calls.indexOf(call)
+    const message = refusal(call, position, limits.maxToolCalls) ?? disallowed(call, now)
+    if (message !== undefined) return { type: 'settle', call, message }
+    if (call.block.server === HOST_SERVER) return { type: 'answer', call }
+    const isAsked = call.attempt > 0 || call.approval !== undefined
+    if (!isAsked && rules.needsApproval(call.block)) return { type: 'ask', call }
+  }
+  const runnable = open.filter(
+    ({ approval }) => approval === undefined || approval.end !== undefined,
+  )
+  if (runnable.length > 0) return { type: 'run-tools', generation, calls: runnable }
+  if (open.length > 0) {
+    return {
+      type: 'wait',
+      until: Math.min(...open.map((call) => call.approval?.asked.expiresAt ?? now)),
+    }
+  }
+  if (before >= limits.maxToolCalls) {
+    const message = `the model asked for more than ${limits.maxToolCalls} tool calls and gave no answer`
+    return { type: 'finish', outcome: 'limit', error: { code: 'exhausted', message } }
+  }
+  return { type: 'generate', withTools }
+}
+
+export function isOpen(call: ToolCall): boolean {
+  return call.settled === undefined && call.result === undefined
+}
+
+/** Whether workers died over this answer again and again. */
+export function diesTooOften({ generations }: Turn): boolean {
+  return sinceProgress(generations).filter(({ result }) => result === undefined).length > MAX_DEATHS
+}
+
+/** How often the model found the prompt too long since its last complete reply. */
+export function countOverflows({ generations }: Pick<Turn, 'generations'>): number {
+  return sinceProgress(generations).filter(
+    ({ result }) => result?.error?.reason === 'context-overflow',
+  ).length
+}
+
+/** Those that were given up, and the one after them, since one did its work. */
+function sinceProgress(generations: readonly Generation[]): readonly Generation[] {
+  const last = generations.findLastIndex(
+    ({ isVoid, result }) => !isVoid && result?.outcome === 'completed',
+  )
+  return generations.slice(last + 1)
+}
+
+function afterFailure(
+  turn: Turn,
+  generation: Generation,
+  { outcome, error }: GenerationResult,
+  withTools: boolean,
+  { llmRetries, llmRetryMs }: Limits,
+): Step {
+  const failure: ErrorInfo =
+    outcome === 'failed' && error !== undefined
+      ? error
+      : { code: 'unavailable', message: 'the model broke off' }
+  const failed = sinceProgress(turn.generations).filter(
+    ({ result }) => result?.outcome === 'failed',
+  )
+  if (failure.reason === 'context-overflow') {
+    if (countOverflows(turn) <= MAX_OVERFLOWS) return { type: 'shrink', generation, withTools }
+  } else if (new BusError(failure.code, failure.message).retryable && failed.length <= llmRetries) {
+    const at = generation.endedAt + llmRetryMs * 2 ** Math.max(0, failed.length - 1)
+    const attempt = Math.max(1, failed.length)
+    const again = { voids: generation, reason: failure.message, at, attempt }
+    return { type: 'generate', withTools, again }
+  }
+  const attempt = Math.max(1, failed.length)
+  const told: ErrorInfo = { ...failure, attempt, recovery: 'tell-user' }
+  return { type: 'finish', outcome: 'failed', error: told, message: apology(turn, failure) }
+}
+
+/** What the user reads when no model could answer; as `transcript()` tells it to the next one. */
+export function apology(
+  { generations }: Pick<Turn, 'generations'>,
+  { message }: ErrorInfo,
+): string {
+  const isBegun = generations.some(
+    ({ isVoid, result }) =>
+      !isVoid && result?.content.some((block) => block.type === 'text' && block.text !== ''),
+  )
+  const hasActed = generations.some(
+    ({ isVoid, calls }) => !isVoid && calls.values().some(({ attempt }) => attempt > 0),
+  )
+  const done = hasActed ? ' What the tools did so far stays done and is remembered.' : ''
+  return `${isBegun ? '\n\n' : ''}I could not answer this: ${message}.${done} Your message is kept; send it again to try once more.`
+}
+
+function reachedLimit(
+  { activeSince, usage }: Turn,
+  { maxTurnMs, maxTurnTokens }: Limits,
+  now: number,
+): ErrorInfo | undefined {
+  if (maxTurnMs > 0 && now - activeSince > maxTurnMs) {
+    const message = `the turn was stopped after ${Math.round(maxTurnMs / 1_000)} s, the limit for one turn`
+    return { code: 'deadline', message }
+  }
+  const written = usage.reduce((sum, { outputTokens = 0 }) => sum + outputTokens, 0)
+  if (maxTurnTokens > 0 && written >= maxTurnTokens) {
+    const message = `the turn was stopped after ${written} tokens; ${maxTurnTokens} are the limit for one turn`
+    return { code: 'exhausted', message }
+  }
+  return undefined
+}
+
+/** Why a call must not reach a server, in words for the model. */
+function refusal({ block }: ToolCall, position: number, limit: number): string | undefined {
+  if (position >= limit) {
+    return `not run: this turn may make ${limit} tool calls. Answer with what you have.`
+  }
+  if (block.server === undefined || block.tool === undefined) {
+    return `there is no tool "${block.name}". Use only the tools you were given, by their exact names.`
+  }
+  const { arguments: given } = block
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return `the arguments of "${block.name}" must be a JSON object of at most ${MAX_JSON_DEPTH} levels; what you wrote is not.`
+  }
+  return undefined
+}
+
+/** Why the user does not let the call run, if that is so. */
+function disallowed({ approval, attempt }: ToolCall, now: number): string | undefined {
+  if (approval === undefined || attempt > 0) return undefined
+  const { asked, end } = approval
+  if (end === undefined) {
+    return now < asked.expiresAt ? undefined : 'not run: the user did not allow this call in time.'
+  }
+  const isAllowed = end.state === 'answered' && end.answer.action === 'accept'
+  return isAllowed ? undefined : 'not run: the user did not allow this call. Do not try it again.'
+}
+
+function countCalls(generations: readonly Generation[]): number {
+  return generations.reduce((sum, { isVoid, calls }) => (isVoid ? sum : sum + calls.size), 0)
+}

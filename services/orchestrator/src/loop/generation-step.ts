@@ -1,0 +1,196 @@
+import type { Generation, GenerationId } from '@mcp-host/contracts'
+import {
+  BusError,
+  childEnvelope,
+  generate,
+  generationControl,
+  generationId,
+} from '@mcp-host/contracts'
+import { contextBudget, needsWholeLog, prepareContext } from '../context/prepare-context.ts'
+import { toolsToOffer } from '../context/found-tools.ts'
+import { resultTools } from '../context/result-tools.ts'
+import { countOverflows } from './decide.ts'
+import { pause } from '../turn/pause.ts'
+import { probe } from '../turn/probe.ts'
+import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
+import { TurnFailure } from '../turn/turn-failure.ts'
+
+/** A model that has not finished by then never will. */
+const GENERATION_LIMIT_MS = 600_000
+/** How long a turn waits for a worker to turn up, or to have room. */
+const WORKER_PATIENCE_MS = 30_000
+const ACCEPT_TIMEOUT_MS = 2_000
+/** After so much silence the worker is asked whether it lives. */
+const QUIET_MS = 1_000
+/** Longer prompts go through the object store. */
+const MAX_INLINE_BYTES = 512 * 1024
+/** Part of the context budget for tool definitions, by how often the model found the prompt too long. */
+const TOOL_SHARES: readonly number[] = [0.25, 0.125]
+
+/** The id a generation gets that is started by the next append. */
+export function nextGeneration(
+  { bus }: Pick<TurnDeps, 'bus'>,
+  { session, view }: Pick<ClaimedTurn, 'session' | 'view'>,
+): GenerationId {
+  const { fence } = view.state
+  // The same id may have been given out in what was lost, and clients may have text of it.
+  const lost = bus.sessions.lostRanges.findLast(({ after }) => after >= fence)
+  return generationId(session, lost?.through ?? fence)
+}
+
+/** Starts a generation in the log, then asks a worker for it. */
+export async function startGeneration(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  {
+    withTools,
+    voids,
+    reason,
+    force = false,
+  }: { withTools: boolean; voids?: GenerationId; reason?: string; force?: boolean },
+): Promise<void> {
+  if (force) await prepare(deps, turn, withTools, true)
+  await turn.writer.folded()
+  const generation = nextGeneration(deps, turn)
+  await turn.writer.append({
+    type: 'generation-started',
+    generation,
+    ...(voids === undefined ? {} : { voids }),
+    ...(reason === undefined ? {} : { reason }),
+  })
+  if (voids !== undefined) {
+    await turn.writer.folded()
+    // The other one's result came just before.
+    if (turn.view.state.generations.get(generation)?.isVoid === true) return
+  }
+  await requestGeneration(deps, turn, generation, withTools)
+}
+
+/** Hands a started generation to a worker. Throws `TurnFailure` when none takes it. */
+export async function requestGeneration(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  generation: GenerationId,
+  withTools: boolean,
+): Promise<void> {
+  const { bus } = deps
+  const { session, input, envelope } = turn
+  const prompt = await prepare(deps, turn, withTools, false)
+  const { inputs, turns, settings } = turn.view.state
+  const { systemPrompt = deps.systemPrompt, temperature } = settings
+  const model = inputs.get(input)?.model
+  const avoid = brokeOff(turns.get(input)?.generations ?? [])
+  const request = {
+    session,
+    turn: input,
+    generation,
+    ...(model === undefined ? {} : { model }),
+    ...(avoid.length === 0 ? {} : { avoid }),
+    ...(await toSend(deps, turn, prompt)),
+    deadline: Date.now() + GENERATION_LIMIT_MS,
+    ...(systemPrompt === '' ? {} : { system: systemPrompt }),
+    ...(temperature === undefined ? {} : { temperature }),
+  }
+  const giveUpAt = Date.now() + WORKER_PATIENCE_MS
+  while (!isUnwanted(turn)) {
+    try {
+      await bus.call(generate, {}, request, {
+        // A worker that was frozen must not begin what was given up meanwhile.
+        envelope: childEnvelope(envelope, Date.now() + ACCEPT_TIMEOUT_MS),
+        timeoutMs: ACCEPT_TIMEOUT_MS,
+      })
+      return
+    } catch (error) {
+      const failure = BusError.from(error)
+      // Whether it was taken is not known: if nobody works on it, that shows soon.
+      if (failure.code === 'deadline') return
+      if (failure.code !== 'unavailable') throw new TurnFailure(failure.toInfo())
+      if (Date.now() > giveUpAt) {
+        const message = 'no model can be reached right now'
+        throw new TurnFailure({ code: 'unavailable', message })
+      }
+      await pause(turn, 100)
+    }
+  }
+}
+
+/** The models that began an answer of this turn and failed: somebody else may do better. */
+function brokeOff(generations: readonly Generation[]): string[] {
+  const failed = generations.flatMap(({ result }) =>
+    result?.outcome === 'failed' && result.content.length > 0
+      ? [`${result.provider}/${result.model}`]
+      : [],
+  )
+  return Array.from(new Set(failed))
+}
+
+type Prompt = Pick<Parameters<typeof toSend>[2], 'messages' | 'tools'>
+
+/** What the model is to be sent, after the conversation was made to fit. */
+async function prepare(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  withTools: boolean,
+  force: boolean,
+): Promise<Prompt> {
+  const { view, input } = turn
+  if (needsWholeLog(view.state, input)) await view.readWhole()
+  const all = withTools ? await deps.tools.offered() : []
+  const maxTokens = toolTokenLimit(deps, turn)
+  const offered =
+    maxTokens === 0
+      ? []
+      : toolsToOffer(all, view.state, { maxTools: deps.limits.maxOfferedTools, maxTokens })
+  try {
+    const messages = await prepareContext(deps, turn, offered, { force })
+    const own = withTools && maxTokens > 0 ? resultTools(messages) : []
+    return { messages, tools: [...offered, ...own] }
+  } catch (error) {
+    // A conversation must not end because of its tools.
+    if (!(error instanceof TurnFailure) || offered.length === 0) throw error
+    return { messages: await prepareContext(deps, turn, [], { force }), tools: [] }
+  }
+}
+
+/** A quarter of what the model is sent; less each time the model found that too long. */
+function toolTokenLimit(deps: TurnDeps, { view, input }: ClaimedTurn): number {
+  const { inputs, turns } = view.state
+  const overflows = countOverflows(turns.get(input) ?? { generations: [] })
+  const share = TOOL_SHARES[overflows] ?? 0
+  return Math.floor(share * contextBudget(deps, inputs.get(input)?.model))
+}
+
+async function toSend(
+  { bus }: TurnDeps,
+  { session }: ClaimedTurn,
+  prompt: Pick<typeof generate.request._output, 'messages' | 'tools'>,
+): Promise<Pick<typeof generate.request._output, 'messages' | 'tools' | 'prompt'>> {
+  const bytes = Buffer.from(JSON.stringify(prompt))
+  if (bytes.length <= MAX_INLINE_BYTES) return prompt
+  return { messages: [], tools: [], prompt: await bus.blobs.put(bytes, { session }) }
+}
+
+function isUnwanted({ cancelled, leaving, over }: ClaimedTurn): boolean {
+  return cancelled.aborted || leaving.aborted || over.aborted
+}
+
+/** Waits for news of a running generation. Answers `'dead'` when nobody works on it any more. */
+export async function watchGeneration(
+  { bus, heard }: TurnDeps,
+  { session, view, envelope }: ClaimedTurn,
+  generation: Generation,
+): Promise<'news' | 'dead'> {
+  const { seq } = view.state
+  await view.change(heard.freshMs(generation.id) || QUIET_MS)
+  if (view.state.seq > seq || heard.freshMs(generation.id) > 0) return 'news'
+  const params = { generation: generation.id }
+  const worker = await probe(bus, generationControl, params, { action: 'ping' }, envelope)
+  if (worker !== undefined) return 'news'
+  // It may have ended between two looks: the log has the last word.
+  const last = await bus.sessions.lastSequence(session)
+  if (last > view.state.seq) {
+    await view.reach(last)
+    return 'news'
+  }
+  return generation.result === undefined ? 'dead' : 'news'
+}

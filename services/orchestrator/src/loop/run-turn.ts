@@ -1,0 +1,249 @@
+import type { ErrorInfo, Generation, ToolCall, Turn, TurnOutcome } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { requestFields } from '@mcp-host/service'
+import { answerFindTools, FIND_TOOL } from '../context/found-tools.ts'
+import { answerResultTool } from '../context/result-tools.ts'
+import { askApproval } from './approval.ts'
+import type { Step } from './decide.ts'
+import { apology, countOverflows, decide, diesTooOften } from './decide.ts'
+import {
+  nextGeneration,
+  requestGeneration,
+  startGeneration,
+  watchGeneration,
+} from './generation-step.ts'
+import { pause } from '../turn/pause.ts'
+import { sessionLimits } from '../turn/session-limits.ts'
+import { stopTurn } from './stop-turn.ts'
+import { settleCall, ToolRuns } from './tool-step.ts'
+import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
+import { TurnFailure } from '../turn/turn-failure.ts'
+
+/** A turn that was claimed so often and got nowhere must not go round for ever. */
+const MAX_IDLE_CLAIMS = 5
+/** How long without news before the turn is looked at again. */
+const QUIET_MS = 1_000
+
+/** How a claim ended: the turn is over, waits for its user, or is left to another orchestrator. */
+export type TurnEnd =
+  | { readonly state: 'done' | 'left' }
+  | { readonly state: 'waiting'; readonly until: number }
+
+/** Claims the turn and takes it as far as it can go. Throws `conflict` when another orchestrator has it. */
+export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEnd> {
+  const { view, input, writer, epoch, messageId, cancelled, session } = turn
+  const before = view.state.turns.get(input)
+  const idleClaims = before?.idleClaims ?? 0
+  // Claim and first generation are one append: nothing durable stands before the first text but these.
+  const generation =
+    before === undefined && !cancelled.aborted ? nextGeneration(deps, turn) : undefined
+  const missing = deps.tools.missing()
+  await writer.append({
+    type: 'turn-claimed',
+    messageId,
+    orchestrator: deps.bus.id,
+    epoch,
+    ...(generation === undefined ? {} : { generation }),
+    ...(missing.length === 0 || before !== undefined ? {} : { missing }),
+  })
+  const runs = new ToolRuns(deps, turn)
+  try {
+    if (idleClaims >= MAX_IDLE_CLAIMS) {
+      const message = 'it broke off again and again'
+      await writer.folded()
+      // What an earlier owner began still runs, and is paid for.
+      await stopTurn(deps, turn, ownTurn(deps, turn), message)
+      throw new TurnFailure({ code: 'internal', message })
+    }
+    if (generation !== undefined) {
+      const { maxToolCalls } = sessionLimits(deps.limits, view.state, input)
+      await requestGeneration(deps, turn, generation, maxToolCalls > 0)
+      deps.note(session, view.state)
+    }
+    for (;;) {
+      const end = await takeStep(deps, turn, runs)
+      if (end !== undefined) return end
+    }
+  } catch (error) {
+    // Somebody else has the turn, or the log is away: it is left, to be claimed anew.
+    if (!(error instanceof TurnFailure)) throw error
+    const state = view.state.turns.get(input) ?? { generations: [] }
+    const message = apology(state, error.info)
+    await finish(deps, turn, { outcome: 'failed', error: error.info, message })
+    return { state: 'done' }
+  }
+}
+
+/** Answers a call of a tool that is the host's own. */
+async function answerOwnTool(
+  deps: TurnDeps,
+  { view }: ClaimedTurn,
+  call: ToolCall,
+): Promise<string> {
+  const { tool, arguments: given } = call.block
+  if (tool !== FIND_TOOL) return answerResultTool(deps, view.state, call)
+  return answerFindTools(await deps.tools.index(), given)
+}
+
+/** Does what the log says is next. Answers with the end of this claim, if that was it. */
+async function takeStep(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  runs: ToolRuns,
+): Promise<TurnEnd | undefined> {
+  const { view, writer, leaving } = turn
+  await writer.folded()
+  const state = ownTurn(deps, turn)
+  if (leaving.aborted) return leave(turn, runs)
+  const step = nextStep(deps, turn, state)
+  switch (step.type) {
+    case 'generate': {
+      const { withTools, again } = step
+      if (again === undefined) {
+        await startGeneration(deps, turn, { withTools })
+        return undefined
+      }
+      const early = again.at - Date.now()
+      if (early > 0) await pause(turn, early)
+      else {
+        deps.events.modelAskedAgain()
+        const { voids, reason, attempt } = again
+        logFailure(deps, turn, voids, { attempt, recovery: 'retry' })
+        await startGeneration(deps, turn, { withTools, voids: voids.id, reason })
+      }
+      return undefined
+    }
+    case 'await-generation': {
+      const { generation, withTools } = step
+      if ((await watchGeneration(deps, turn, generation)) === 'news') return undefined
+      if (diesTooOften(state)) {
+        const message = 'the model broke off again and again'
+        throw new TurnFailure({ code: 'unavailable', message })
+      }
+      await startGeneration(deps, turn, { withTools, voids: generation.id })
+      return undefined
+    }
+    case 'shrink': {
+      const { generation, withTools } = step
+      logFailure(deps, turn, generation, { attempt: countOverflows(state), recovery: 'shorten' })
+      const reason = 'the conversation was too long for it and is shortened'
+      await startGeneration(deps, turn, { withTools, voids: generation.id, reason, force: true })
+      return undefined
+    }
+    case 'settle':
+      deps.events.toolRefused()
+      await settleCall(turn, step.call, 'refused', step.message)
+      return undefined
+    case 'ask':
+      await askApproval(deps, turn, step.call)
+      return undefined
+    case 'answer':
+      await settleCall(turn, step.call, 'answered', await answerOwnTool(deps, turn, step.call))
+      return undefined
+    case 'run-tools':
+      runs.start(step.generation, step.calls)
+      await view.change(QUIET_MS)
+      return undefined
+    case 'wait':
+      return wait(deps, turn, step.until)
+    case 'stop':
+      await stopTurn(deps, turn, state, step.error?.message ?? 'the user stopped the turn')
+      await finish(deps, turn, step)
+      return { state: 'done' }
+    case 'finish':
+      await finish(deps, turn, step)
+      return { state: 'done' }
+    default:
+      return step satisfies never
+  }
+}
+
+/** A failure of a model that the turn recovers from. */
+function logFailure(
+  { logger }: TurnDeps,
+  { session, input, envelope }: ClaimedTurn,
+  { id, result }: Generation,
+  about: Required<Pick<ErrorInfo, 'attempt' | 'recovery'>>,
+): void {
+  const fields = { ...requestFields(envelope), component: 'turn', action: 'generation-failed' }
+  const { provider, model, error: err } = result ?? {}
+  logger.warn(
+    { ...fields, sessionId: session, turn: input, generation: id, provider, model, ...about, err },
+    'a model failed',
+  )
+}
+
+function ownTurn({ bus }: TurnDeps, { view, input, epoch }: ClaimedTurn): Turn {
+  const state = view.state.turns.get(input)
+  if (state === undefined || state.orchestrator !== bus.id || state.epoch !== epoch) {
+    throw new BusError('conflict', 'the turn was taken over')
+  }
+  return state
+}
+
+function nextStep(deps: TurnDeps, { view, input }: ClaimedTurn, state: Turn): Step {
+  const { needsApproval } = deps
+  const limits = sessionLimits(deps.limits, view.state, input)
+  const message = view.state.inputs.get(input)
+  return decide(state, message ?? {}, { limits, needsApproval, now: Date.now() })
+}
+
+/** Leaves the turn alone until its user has answered; whoever hears the answer claims it. */
+async function wait(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  until: number,
+): Promise<TurnEnd | undefined> {
+  await turn.writer.append({ type: 'turn-waiting', for: 'approval', until })
+  await turn.writer.folded()
+  // An answer that was stored before this has nobody to hear it but us.
+  const isStill = nextStep(deps, turn, ownTurn(deps, turn)).type === 'wait'
+  return isStill ? { state: 'waiting', until } : { state: 'waiting', until: 0 }
+}
+
+/** Gives the turn away between two steps: what runs goes on, and the next owner finds it in the log. */
+async function leave({ writer, view, input }: ClaimedTurn, runs: ToolRuns): Promise<TurnEnd> {
+  await runs.ended()
+  if (view.state.turns.get(input)?.done === undefined) {
+    await writer.append({ type: 'turn-waiting', for: 'owner', until: Date.now() })
+    await writer.folded()
+  }
+  return { state: 'left' }
+}
+
+async function finish(
+  { logger, events, note }: TurnDeps,
+  { session, input, messageId, writer, view, envelope }: ClaimedTurn,
+  end: { readonly outcome: TurnOutcome; readonly error?: ErrorInfo; readonly message?: string },
+): Promise<void> {
+  const { outcome, error, message } = end
+  const { usage = [], generations = [] } = view.state.turns.get(input) ?? {}
+  const unfinished = generations.findLast(({ isVoid, result }) => !isVoid && result === undefined)
+  await writer.append({
+    type: 'turn-done',
+    messageId,
+    outcome,
+    ...(unfinished === undefined ? {} : { voids: unfinished.id }),
+    ...(error === undefined ? {} : { error }),
+    ...(message === undefined ? {} : { message }),
+    ...(usage.length === 0 ? {} : { usage }),
+  })
+  await writer.folded()
+  events.turnDone(outcome, usage)
+  note(session, view.state)
+  logger.info(
+    {
+      ...requestFields(envelope),
+      component: 'turn',
+      action: 'done',
+      sessionId: session,
+      turn: input,
+      outcome,
+      usage,
+      err: error,
+      attempt: error?.attempt,
+      recovery: error?.recovery,
+    },
+    'turn done',
+  )
+}

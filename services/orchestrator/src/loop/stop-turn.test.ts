@@ -1,0 +1,177 @@
+import type { Bus } from '@mcp-host/bus'
+import type {
+  Generation,
+  GenerationId,
+  GenerationResult,
+  ToolCall,
+  ToolFinished,
+  Turn,
+} from '@mcp-host/contracts'
+import { BusError, emptySession, newEnvelope, toolCallId } from '@mcp-host/contracts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { SessionView } from '../turn/session-view.ts'
+import { stopTurn } from './stop-turn.ts'
+import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
+
+const session = emptySession()
+session.inputs.set(1, { id: 'm', text: 't', seq: 1, time: 0, envelope: newEnvelope('local') })
+let cancels: string[]
+let settled: { message: string; outcome: string }[]
+/** What happens when somebody is told to stop. */
+let onCancel: (subject: string) => void
+let reached: number[]
+beforeEach(() => {
+  vi.useFakeTimers()
+  cancels = []
+  settled = []
+  reached = []
+  onCancel = () => undefined
+  const input = session.inputs.get(1)
+  if (input !== undefined) input.cancelledAt = Date.now() - 40
+})
+afterEach(() => void vi.useRealTimers())
+
+const bus: Pick<Bus, 'call'> = {
+  async call(contract, params) {
+    const subject = contract.subject.replace(/\{(\w+)\}/, (_, name: string) =>
+      String((params as Record<string, string>)[name]),
+    )
+    cancels.push(subject)
+    onCancel(subject)
+    // Nobody reads it.
+    return {} as never
+  },
+}
+const deps = {
+  bus,
+  events: { cancelReached: (s: number) => reached.push(s) },
+} as unknown as TurnDeps
+
+const view: Pick<SessionView, 'state' | 'change'> = {
+  state: session,
+  change: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20))),
+}
+const turn = {
+  session: 's',
+  input: 1,
+  view,
+  envelope: newEnvelope('local'),
+  writer: {
+    append: async (fact: { message: string; outcome: string }) => void settled.push(fact),
+    folded: async () => undefined,
+  },
+} as unknown as ClaimedTurn
+
+const id = 's-0' as GenerationId
+
+function generation(more: Partial<Generation> = {}): Generation {
+  return {
+    id,
+    turn: 1,
+    startedAt: 0,
+    endedAt: 0,
+    isVoid: false,
+    resultSeq: 0,
+    calls: new Map(),
+    ...more,
+  }
+}
+
+const written: GenerationResult = {
+  generation: id,
+  outcome: 'completed',
+  content: [],
+  provider: 'p',
+  model: 'm',
+}
+
+function call(index: number, attempt: number): ToolCall {
+  const block = { type: 'tool-call' as const, id: toolCallId(id, index), name: 'n', arguments: {} }
+  return { block, attempt, starts: [] }
+}
+
+function withCalls(...calls: ToolCall[]): Generation {
+  return generation({ result: written, calls: new Map(calls.map((each) => [each.block.id, each])) })
+}
+
+async function stop(...generations: Generation[]): Promise<number> {
+  const begin = Date.now()
+  const stopped = stopTurn(deps, turn, { generations } as unknown as Turn, 'it took too long')
+  await vi.runAllTimersAsync()
+  await stopped
+  return Date.now() - begin
+}
+
+test('a running generation is told to stop, and what it wrote is waited for', async () => {
+  const one = generation()
+  onCancel = () => void setTimeout(() => (one.result = { ...written, outcome: 'cancelled' }), 100)
+  expect(await stop(one)).toBeLessThan(200)
+  expect(cancels).toEqual(['gen.s-0.ctl'])
+  expect(reached).toEqual([0.04])
+})
+
+test('a worker that says nothing is not waited for long', async () => {
+  const took = await stop(generation())
+  expect(took).toBeGreaterThan(1_000)
+  expect(took).toBeLessThan(3_000)
+})
+
+test('of a worker that is not there nothing is waited for', async () => {
+  onCancel = () => {
+    throw new BusError('unavailable', 'nobody')
+  }
+  expect(await stop(generation())).toBeLessThan(1_000)
+  expect(reached).toEqual([])
+})
+
+test('a worker that has only just been asked is told again', async () => {
+  const one = generation()
+  onCancel = () => {
+    if (cancels.length < 3) throw new BusError('unavailable', 'nobody yet')
+    one.result = written
+  }
+  await stop(one)
+  expect(cancels).toHaveLength(3)
+})
+
+test('running calls are told to stop, and are closed in words when nothing came of it', async () => {
+  const [one, two] = [call(0, 1), call(1, 0)]
+  onCancel = (subject) => {
+    if (subject.includes('s-0-1')) throw new BusError('unavailable', 'nobody')
+    one.result = { type: 'tool-finished', outcome: 'ok' } as ToolFinished
+  }
+  await stop(withCalls(one, two))
+  expect(new Set(cancels)).toEqual(new Set(['call.s-0-0.ctl', 'call.s-0-1.ctl']))
+  expect(settled).toMatchObject([
+    { call: 's-0-1', outcome: 'cancelled', message: 'not run: it took too long.' },
+  ])
+})
+
+test('of a call that was begun it is said what stopped it and that it may have taken effect', async () => {
+  await stop(withCalls(call(0, 1)))
+  expect(settled).toMatchObject([
+    {
+      outcome: 'cancelled',
+      message: 'stopped while it ran: it took too long. Whether it took effect is not known.',
+    },
+  ])
+})
+
+test('calls of a model that finishes while it is told to stop are closed', async () => {
+  const calls = new Map<string, ToolCall>()
+  const one = generation({ calls: calls as Generation['calls'] })
+  onCancel = () => {
+    const asked = call(0, 0)
+    calls.set(asked.block.id, asked)
+    one.result = written
+  }
+  await stop(one)
+  expect(settled).toMatchObject([{ call: 's-0-0', outcome: 'cancelled' }])
+})
+
+test('a turn with nothing under way is stopped at once, and that is not measured', async () => {
+  expect(await stop()).toBe(0)
+  expect(await stop(generation({ result: written }))).toBe(0)
+  expect(cancels).toEqual([])
+  expect(reached).toEqual([])
+})

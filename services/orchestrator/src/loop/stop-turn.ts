@@ -1,0 +1,104 @@
+import type { Generation, ToolCall, Turn } from '@mcp-host/contracts'
+import { BusError, callControl, childEnvelope, generationControl } from '@mcp-host/contracts'
+import { isOpen } from './decide.ts'
+import { settleCall } from './tool-step.ts'
+import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
+
+/** Who was told to stop has this long to say what came of it. */
+const GRACE_MS = 1_500
+const HEARING_MS = 500
+const CONTROL_TIMEOUT_MS = 500
+/** A call that was only just handed over may not be known to anybody yet: it is told again. */
+const AGAIN_MS = 50
+
+/**
+ * Ends what the turn has under way, and closes its open calls in the log. What a model wrote so far and
+ * what a tool answered in time stays part of the conversation. `why` is what the model reads of a call that
+ * was stopped, as a clause.
+ */
+export async function stopTurn(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  state: Turn,
+  why: string,
+): Promise<void> {
+  const { view, input } = turn
+  const generation = state.generations.findLast(({ isVoid }) => !isVoid)
+  const openCalls = (): ToolCall[] => Array.from(generation?.calls.values() ?? []).filter(isOpen)
+  const calls = openCalls()
+  const isWriting = generation !== undefined && generation.result === undefined
+  const [isModelTold, ...areTold] = await Promise.all([
+    isWriting && stopGeneration(deps, turn, generation),
+    ...calls.map((call) => stopCall(deps, turn, call)),
+  ])
+  const since = view.state.inputs.get(input)?.cancelledAt
+  if (since !== undefined && (isModelTold || areTold.includes(true))) {
+    deps.events.cancelReached((Date.now() - since) / 1_000)
+  }
+  const giveUpAt = Date.now() + GRACE_MS
+  const isAwaited = (): boolean =>
+    (isModelTold && generation?.result === undefined) ||
+    calls.some((call, index) => areTold[index] === true && isOpen(call))
+  while (isAwaited() && Date.now() < giveUpAt) await view.change(giveUpAt - Date.now())
+  // A model that was just finishing may have asked for calls meanwhile.
+  for (const call of openCalls()) {
+    await settleCall(turn, call, 'cancelled', cancelledMessage(call, why))
+  }
+}
+
+function cancelledMessage({ attempt }: ToolCall, why: string): string {
+  return attempt > 0
+    ? `stopped while it ran: ${why}. Whether it took effect is not known.`
+    : `not run: ${why}.`
+}
+
+function stopGeneration(
+  { bus }: TurnDeps,
+  { envelope }: ClaimedTurn,
+  generation: Generation,
+): Promise<boolean> {
+  return tellAgain(
+    () =>
+      bus.call(
+        generationControl,
+        { generation: generation.id },
+        { action: 'cancel' },
+        { envelope: childEnvelope(envelope), timeoutMs: CONTROL_TIMEOUT_MS },
+      ),
+    () => generation.result !== undefined,
+  )
+}
+
+function stopCall({ bus }: TurnDeps, { envelope }: ClaimedTurn, call: ToolCall): Promise<boolean> {
+  // Nobody was asked to run it.
+  if (call.attempt === 0 && call.approval !== undefined && call.approval.end === undefined) {
+    return Promise.resolve(false)
+  }
+  return tellAgain(
+    () =>
+      bus.call(
+        callControl,
+        { call: call.block.id },
+        { action: 'cancel' },
+        { envelope: childEnvelope(envelope), timeoutMs: CONTROL_TIMEOUT_MS },
+      ),
+    () => !isOpen(call),
+  )
+}
+
+/** Tells until somebody has heard it, it is over, or nobody is there. Answers whether it was heard. */
+async function tellAgain(tell: () => Promise<unknown>, isOver: () => boolean): Promise<boolean> {
+  const giveUpAt = Date.now() + HEARING_MS
+  while (!isOver()) {
+    try {
+      await tell()
+      return true
+    } catch (error) {
+      const { code } = BusError.from(error)
+      if (code !== 'unavailable' && code !== 'deadline') throw error
+      if (Date.now() >= giveUpAt) return false
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+    }
+  }
+  return false
+}

@@ -1,0 +1,74 @@
+import type { ToolCall } from '@mcp-host/contracts'
+import { callControl, supervisorControl } from '@mcp-host/contracts'
+import { isOpen } from './decide.ts'
+import type { Absence } from '../turn/probe.ts'
+import { findAbsence } from '../turn/probe.ts'
+import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
+
+const QUIET_MS = 1_000
+/**
+ * How long a supervisor that does not answer may keep a call. A process that hangs is replaced after about 10 s, and
+ * its end at the broker is known at once.
+ */
+const SILENCE_LIMIT_MS = 15_000
+/** After an outage of the broker supervisors need a moment to be connected again. */
+const STEADY_MS = 2_000
+
+/**
+ * Waits while a supervisor works on the call and nothing ends that. `gone`: no supervisor has it. `silent`: the one
+ * that has it stopped answering, and whether it finishes the call is not known.
+ */
+export async function watchCall(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  call: ToolCall,
+  isLeft: () => boolean,
+): Promise<Absence> {
+  let silentSince: number | undefined
+  while (isOpen(call) && !isLeft()) {
+    const look = await lookAtCall(deps, turn, call)
+    if (look === 'gone') {
+      const wasFrozen = silentSince !== undefined && !(await isRunning(deps, turn, call))
+      return wasFrozen ? 'silent' : 'gone'
+    }
+    if (look === 'answered') silentSince = undefined
+    if (look !== 'silent') continue
+    silentSince ??= Date.now()
+    if (Date.now() - silentSince >= SILENCE_LIMIT_MS) return 'silent'
+  }
+  return 'gone'
+}
+
+/** Waits for news, and asks when there are none. */
+async function lookAtCall(
+  { bus }: TurnDeps,
+  { session, view, envelope }: ClaimedTurn,
+  call: ToolCall,
+): Promise<'news' | 'answered' | Absence> {
+  const { seq } = view.state
+  await view.change(QUIET_MS)
+  if (view.state.seq > seq || !isOpen(call)) return 'news'
+  const params = { call: call.block.id }
+  const absence = await findAbsence(bus, callControl, params, { action: 'ping' }, envelope)
+  if (absence === undefined) return 'answered'
+  if (bus.sinceOutageMs() < STEADY_MS) return 'news'
+  if (absence === 'silent') return 'silent'
+  const last = await bus.sessions.lastSequence(session)
+  if (last <= view.state.seq) return 'gone'
+  await view.reach(last)
+  return 'news'
+}
+
+/** Whether the supervisor that began the call last is there: one that was killed while it was frozen is not. */
+async function isRunning(
+  { bus }: TurnDeps,
+  { envelope }: ClaimedTurn,
+  { starts }: ToolCall,
+): Promise<boolean> {
+  const supervisor = starts.at(-1)?.supervisor
+  if (supervisor === undefined) return false
+  const params = { supervisor }
+  return (
+    (await findAbsence(bus, supervisorControl, params, { action: 'ping' }, envelope)) === undefined
+  )
+}

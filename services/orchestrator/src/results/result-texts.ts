@@ -1,0 +1,63 @@
+import type { Bus } from '@mcp-host/bus'
+import type { ToolFinished } from '@mcp-host/contracts'
+import { parseInThread } from 'mcp-host/thread'
+import { resultText } from './result-text.ts'
+
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+/** Parsing more would delay everything else: a thread does it. */
+const MAX_PARSED_BYTES = 4 * 1024 * 1024
+
+/** The texts of results in the object store; the newest are kept, for a model reads them in parts. */
+export class ResultTexts {
+  readonly #blobs: Pick<Bus['blobs'], 'get'>
+  readonly #maxBytes: number
+  /** By key, in the order they were last used. */
+  readonly #kept = new Map<string, { readonly bytes: number; readonly text: Promise<string> }>()
+
+  constructor(blobs: Pick<Bus['blobs'], 'get'>, maxBytes: number) {
+    this.#blobs = blobs
+    this.#maxBytes = maxBytes
+  }
+
+  /** Throws `not-found` when it is not kept any more, `unavailable`. */
+  async get({ key, bytes }: NonNullable<ToolFinished['blob']>): Promise<string> {
+    const kept = this.#kept.get(key) ?? { bytes, text: this.#read(key) }
+    this.#kept.delete(key)
+    this.#kept.set(key, kept)
+    this.#makeRoom()
+    try {
+      return await kept.text
+    } catch (error) {
+      // The next one tries again.
+      if (this.#kept.get(key) === kept) this.#kept.delete(key)
+      throw error
+    }
+  }
+
+  async #read(key: string): Promise<string> {
+    const bytes = await this.#blobs.get(key)
+    const result =
+      bytes.length <= MAX_PARSED_BYTES
+        ? JSON.parse(Buffer.from(bytes).toString())
+        : await parseInThread(bytes)
+    return resultText(result as Pick<ToolFinished, 'content'>)
+  }
+
+  /** Whatever is used now stays, however large. */
+  #makeRoom(): void {
+    let total = this.#kept.values().reduce((sum, { bytes }) => sum + bytes, 0)
+    for (const [key, { bytes }] of this.#kept) {
+      if (total <= this.#maxBytes || this.#kept.size === 1) return
+      this.#kept.delete(key)
+      total -= bytes
+    }
+  }
+}
+
+export function resultTexts(
+  { blobs }: { readonly blobs: Pick<Bus['blobs'], 'get'> },
+  { maxBytes = MAX_KEPT_BYTES }: { readonly maxBytes?: number } = {},
+): ResultTexts {
+  return new ResultTexts(blobs, maxBytes)
+}

@@ -1,0 +1,43 @@
+import type { Bus } from '@mcp-host/bus'
+import type { GenerationId } from '@mcp-host/contracts'
+import { runningGenerations } from '@mcp-host/contracts'
+
+/** A worker tells what runs four times a second: so long after its last word it may be dead. */
+const FRESH_MS = 750
+
+interface Word {
+  readonly generations: ReadonlySet<GenerationId>
+  /** By `performance.now()`. */
+  readonly at: number
+}
+
+/** What workers last said they are at work on. */
+export class WorkerHeartbeats implements Disposable {
+  /** By worker. */
+  readonly #words = new Map<string, Word>()
+  readonly #listening: Disposable
+
+  constructor(bus: Pick<Bus, 'listen'>) {
+    this.#listening = bus.listen(runningGenerations, {}, ({ worker, generations }) => {
+      const at = performance.now()
+      this.#words.set(worker, { generations: new Set(generations), at })
+      for (const [other, word] of this.#words) {
+        if (at - word.at > FRESH_MS) this.#words.delete(other)
+      }
+    })
+  }
+
+  /** For how many milliseconds it can be taken to run; 0: nobody said so, or too long ago. */
+  freshMs(generation: GenerationId): number {
+    const now = performance.now()
+    const left = this.#words
+      .values()
+      .filter(({ generations }) => generations.has(generation))
+      .map(({ at }) => at + FRESH_MS - now)
+    return Math.max(0, ...left)
+  }
+
+  [Symbol.dispose](): void {
+    this.#listening[Symbol.dispose]()
+  }
+}
