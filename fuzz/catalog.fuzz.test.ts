@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { capabilities } from '../services/gateway/src/status-summary.ts'
 import { VirtualServers } from '../services/gateway/src/mcp/virtual-servers.ts'
-import { offeredTools } from '../services/orchestrator/src/context/tool-names.ts'
+import { offeredTools } from '../services/orchestrator/src/tools/tool-names.ts'
 import { anyJson, anyText, bytesLike } from './arbitraries.ts'
 
 const token = fc.oneof(

@@ -154,6 +154,84 @@ describe('what answers MCP clients', () => {
   })
 })
 
+/** What each file imports of its own package, by the path from the root. */
+const imports = new Map(
+  productSources.map(({ path, lines }) => [
+    path,
+    lines
+      .flatMap((line) => Array.from(line.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]+)['"]/g)))
+      .map(([, target]) => join(dirname(path), target!))
+      .filter((target) => target.endsWith('.ts')),
+  ]),
+)
+
+describe('imports go in one direction', () => {
+  test('between files', () => {
+    expect(findCircles(imports)).toEqual([])
+  })
+
+  test('between folders; a file beside them is a folder of its own', () => {
+    const roomOf = (path: string): string => {
+      const folder = dirname(path)
+      return folder.endsWith('/src') ? path : folder
+    }
+    const rooms = new Map<string, string[]>()
+    for (const [path, targets] of imports) {
+      const room = roomOf(path)
+      const others = targets.map(roomOf).filter((other) => other !== room)
+      rooms.set(room, [...(rooms.get(room) ?? []), ...others])
+    }
+    expect(findCircles(rooms)).toEqual([])
+  })
+
+  test('in a supervisor: nothing but its composition imports the handlers', () => {
+    const isHandlers = ({ path }: SourceFile, target: string): boolean =>
+      /\/handlers\//.test(target) && !path.endsWith('/supervisor.ts')
+    const files = productSources.filter(({ path }) => path.startsWith('services/mcp-supervisor/'))
+    expect(findImports(files, isHandlers)).toEqual([])
+  })
+
+  test('in every service: the main file is imported by none, and the composition by it alone', () => {
+    const isAbove = ({ path }: SourceFile, target: string): boolean => {
+      const resolved = target.startsWith('.') ? join(dirname(path), target) : ''
+      if (/^services\/[\w-]+\/src\/main\.ts$/.test(resolved)) return true
+      const composition =
+        /^services\/[\w-]+\/src\/(gateway|orchestrator|supervisor|worker)\.ts$/.test(resolved)
+      return composition && !path.endsWith('/src/main.ts')
+    }
+    expect(findImports(productSources, isAbove)).toEqual([])
+  })
+})
+
+/** Sets of nodes that reach each other, by Tarjan's algorithm for strongly connected components. */
+function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>()
+  const low = new Map<string, number>()
+  const path: string[] = []
+  const circles: string[][] = []
+  const visit = (node: string): number => {
+    const index = order.size
+    order.set(node, index)
+    low.set(node, index)
+    path.push(node)
+    for (const target of graph.get(node) ?? []) {
+      const reached = order.has(target)
+        ? path.includes(target)
+          ? order.get(target)!
+          : index
+        : visit(target)
+      low.set(node, Math.min(low.get(node)!, reached))
+    }
+    if (low.get(node) === index) {
+      const circle = path.splice(path.indexOf(node))
+      if (circle.length > 1) circles.push(circle)
+    }
+    return low.get(node)!
+  }
+  for (const node of graph.keys()) if (!order.has(node)) visit(node)
+  return circles
+}
+
 describe('no source file', () => {
   test('imports from inside another package, except through the doors it declares', () => {
     const deepImport = /^(mcp-host|@mcp-host\/[^/]+)\/./

@@ -17,13 +17,7 @@ import { type Mask, maskError } from '../process/mask-secrets.ts'
 import { MAX_TIMER_MS } from '../config/time-limit.ts'
 import type { Endpoint } from '../transport/endpoint.ts'
 import { toHandshakeError } from './handshake-error.ts'
-import {
-  Rpc,
-  RpcClosed,
-  type RpcRequestOptions,
-  RpcSendError,
-  RpcTimeout,
-} from './rpc.ts'
+import { Rpc, RpcClosed, type RpcRequestOptions, RpcSendError, RpcTimeout } from './rpc.ts'
 import { RpcError } from '../errors/rpc-error.ts'
 import { PipeTap, Tap } from './tap.ts'
 

@@ -8,14 +8,7 @@ import {
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import {
-  Rpc,
-  RpcClosed,
-  type RpcOptions,
-  RpcSendError,
-  RpcTimeout,
-  RpcUnsendable,
-} from './rpc.ts'
+import { Rpc, RpcClosed, type RpcOptions, RpcSendError, RpcTimeout, RpcUnsendable } from './rpc.ts'
 import { RpcError } from '../errors/rpc-error.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
 

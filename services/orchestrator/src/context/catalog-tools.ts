@@ -3,7 +3,7 @@ import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
 import { isConfigured, untoldServers, viewServers, withoutAlias } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
-import { OfferedTools } from './offered-tools.ts'
+import { OfferedTools } from '../tools/offered-tools.ts'
 
 /** How long a turn waits for servers that are just starting. */
 const STARTING_PATIENCE_MS = 5_000

@@ -2,7 +2,7 @@ import type { OfferedTool, SessionState, ToolCall, ToolCallId } from '@mcp-host/
 import { expect, test } from 'vitest'
 import { toolTokens } from './estimate-tokens.ts'
 import { answerFindTools, toolsToOffer } from './found-tools.ts'
-import { indexTools } from './offered-tools.ts'
+import { indexTools } from '../tools/offered-tools.ts'
 
 const all = ['files__read', 'files__write', 'web__fetch', 'git__merge'].map(
   (safeName): OfferedTool => {

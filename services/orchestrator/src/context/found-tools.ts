@@ -1,7 +1,7 @@
 import type { OfferedTool, SessionState } from '@mcp-host/contracts'
 import { MAX_QUERY_LENGTH } from '@mcp-host/tool-search'
 import { toolTokens } from './estimate-tokens.ts'
-import type { OfferedToolIndex } from './offered-tools.ts'
+import type { OfferedToolIndex } from '../tools/offered-tools.ts'
 import { callText } from '../results/result-text.ts'
 import { shortenTool } from './shorten-tool.ts'
 

@@ -1,12 +1,10 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import type { Bus } from '@mcp-host/bus'
 import type {
   OfferedTool,
   PromptMessage,
   SessionState,
   ToolCall,
   ToolCallId,
-  ToolFinished,
 } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { charStart } from './cut-text.ts'

@@ -1,6 +1,6 @@
 import type { ToolCallId, ToolFinished } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
-import { text } from './__fixtures__/facts.ts'
+import { text } from '../context/__fixtures__/facts.ts'
 import { resultText } from './result-text.ts'
 
 const answer: ToolFinished = {

@@ -9,7 +9,7 @@ import type {
   ToolCallBlock,
 } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import type { OfferedToolIndex } from '../context/offered-tools.ts'
+import type { OfferedToolIndex } from '../tools/offered-tools.ts'
 import type { ResultTexts } from '../results/result-texts.ts'
 import type { OrchestratorEvents } from '../events.ts'
 import type { WorkerHeartbeats } from './worker-heartbeats.ts'

@@ -1,4 +1,11 @@
-import type { Caching, ItemAddress, ListName, Named, ServerCaching, ServerListing } from './server-listing.ts'
+import type {
+  Caching,
+  ItemAddress,
+  ListName,
+  Named,
+  ServerCaching,
+  ServerListing,
+} from './server-listing.ts'
 import type { CatalogTool } from '@mcp-host/contracts'
 import type { ParameterHeader } from 'mcp-host/routing'
 import { parameterHeaders } from 'mcp-host/routing'
