@@ -8,7 +8,7 @@ import type {
   LogFact,
   LostRange,
   McpClientRecord,
-  PassageContract,
+  OpaqueCallContract,
   SessionId,
   SessionRecord,
   SubjectParams,
@@ -90,7 +90,7 @@ export interface Bus extends AsyncDisposable {
    * for the first, and after each for the next.
    */
   callOpaque<S extends string, Request, Reply>(
-    contract: PassageContract<S, Request, Reply>,
+    contract: OpaqueCallContract<S, Request, Reply>,
     params: SubjectParams<S>,
     question: { readonly head: Request; readonly body: Uint8Array | string },
     options: CallOptions,
@@ -99,7 +99,7 @@ export interface Bus extends AsyncDisposable {
 
   /** As `serve`. */
   serveOpaque<S extends string, Request, Reply>(
-    contract: PassageContract<S, Request, Reply>,
+    contract: OpaqueCallContract<S, Request, Reply>,
     params: SubjectParams<S>,
     handler: OpaqueCallHandler<Request, Reply>,
   ): Disposable

@@ -17,8 +17,8 @@ export type {
   LogEnd,
   McpClients,
   McpClientView,
-  OpaqueCallHandler as PassageHandler,
-  OpaqueReplyListener as PassageListener,
+  OpaqueCallHandler,
+  OpaqueReplyListener,
   PutRecordOptions,
   ReadOptions,
   ServedRequest,
@@ -32,7 +32,7 @@ export type { DamagedSession } from './find-damage.ts'
 export { findDamage } from './find-damage.ts'
 export type { Frame } from './frame.ts'
 export { parseNatsUrl } from './connect.ts'
-export { ChangeEmitter as Listeners } from './change-emitter.ts'
+export { ChangeEmitter } from './change-emitter.ts'
 export type { BusLogger } from './nats-bus.ts'
 export { connectBus } from './nats-bus.ts'
 export type { StoreFolder } from './storage-health.ts'

@@ -45,12 +45,14 @@ export class NatsBlobs implements Blobs {
   async put(bytes: Uint8Array, { session, ...about }: BlobAbout = {}): Promise<StoredBlob> {
     const key = `${session ?? 'shared'}.${crypto.randomUUID()}`
     const meta = { name: key, metadata: { ...about } }
-    const { size, digest } = await this.#patiently(() => this.#store.putBlob(meta, bytes))
+    const { size, digest } = await this.#retryWhileUnavailable(() =>
+      this.#store.putBlob(meta, bytes),
+    )
     return { key, bytes: size, digest }
   }
 
   async find(key: string): Promise<(StoredBlob & Omit<BlobAbout, 'session'>) | undefined> {
-    const found = await this.#patiently(() => this.#store.info(key))
+    const found = await this.#retryWhileUnavailable(() => this.#store.info(key))
     if (found === null || found.deleted) return undefined
     const { size, digest, metadata: { mimeType, name } = {} } = found
     return {
@@ -63,19 +65,19 @@ export class NatsBlobs implements Blobs {
   }
 
   async get(key: string): Promise<Uint8Array<ArrayBuffer>> {
-    const bytes = await this.#patiently(() => this.#read(key))
+    const bytes = await this.#retryWhileUnavailable(() => this.#read(key))
     if (bytes === undefined) throw new BusError('not-found', `there is no stored result "${key}"`)
     return bytes
   }
 
   async remove(key: string): Promise<void> {
-    await this.#patiently(() => this.#store.delete(key))
+    await this.#retryWhileUnavailable(() => this.#store.delete(key))
   }
 
   async removeAll(session: SessionId): Promise<void> {
     const prefix = `$O.${BLOB_BUCKET}.M.`
     // Names are one token of the subject, so the broker cannot choose those of a session.
-    const { state } = await this.#patiently(() =>
+    const { state } = await this.#retryWhileUnavailable(() =>
       this.#manager.streams.info(`OBJ_${BLOB_BUCKET}`, { subjects_filter: `${prefix}>` }),
     )
     for (const subject of Object.keys(state.subjects ?? {})) {
@@ -117,7 +119,7 @@ export class NatsBlobs implements Blobs {
   }
 
   /** All are safe to repeat: a blob that was half written is written over. */
-  #patiently<T>(use: () => Promise<T>): Promise<T> {
+  #retryWhileUnavailable<T>(use: () => Promise<T>): Promise<T> {
     return retryWhileUnavailable(use, {
       connection: this.#connection,
       patienceMs: this.#patienceMs,

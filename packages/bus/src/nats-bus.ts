@@ -5,7 +5,7 @@ import type {
   CallContract,
   Envelope,
   EventContract,
-  PassageContract,
+  OpaqueCallContract,
   SubjectParams,
 } from '@mcp-host/contracts'
 import { BusError, fillSubject } from '@mcp-host/contracts'
@@ -179,11 +179,11 @@ export async function connectBus({
 /** Between the inbox and who has asked. */
 class PassageAsker<Reply> implements Asker {
   readonly quietMs: number
-  readonly #contract: Pick<PassageContract<string, never, Reply>, 'subject' | 'reply'>
+  readonly #contract: Pick<OpaqueCallContract<string, never, Reply>, 'subject' | 'reply'>
   readonly #listener: OpaqueReplyListener<Reply>
 
   constructor(
-    contract: Pick<PassageContract<string, never, Reply>, 'subject' | 'reply'>,
+    contract: Pick<OpaqueCallContract<string, never, Reply>, 'subject' | 'reply'>,
     quietMs: number,
     listener: OpaqueReplyListener<Reply>,
   ) {
@@ -373,7 +373,7 @@ class NatsBus implements Bus {
   }
 
   callOpaque<S extends string, Request, Reply>(
-    contract: PassageContract<S, Request, Reply>,
+    contract: OpaqueCallContract<S, Request, Reply>,
     params: SubjectParams<S>,
     { head, body }: { readonly head: Request; readonly body: Uint8Array | string },
     { envelope, timeoutMs }: CallOptions,
@@ -391,7 +391,7 @@ class NatsBus implements Bus {
   }
 
   serveOpaque<S extends string, Request, Reply>(
-    contract: PassageContract<S, Request, Reply>,
+    contract: OpaqueCallContract<S, Request, Reply>,
     params: SubjectParams<S>,
     handler: OpaqueCallHandler<Request, Reply>,
   ): Disposable {

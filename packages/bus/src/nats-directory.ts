@@ -31,7 +31,7 @@ export class NatsDirectory implements SessionDirectory {
   }
 
   async get(session: SessionId): Promise<{ record: SessionRecord; revision: number } | undefined> {
-    const message = await this.#patiently(() => this.#last(session))
+    const message = await this.#retryWhileUnavailable(() => this.#last(session))
     if (message === null || isEndMark(message)) return undefined
     const record = decode(SessionRecord, message.data, `record of ${session}`)
     return { record, revision: message.seq }
@@ -50,7 +50,7 @@ export class NatsDirectory implements SessionDirectory {
       })
       return seq
     }
-    return this.#patiently(async () => {
+    return this.#retryWhileUnavailable(async () => {
       try {
         return await publish(revision)
       } catch (error) {
@@ -68,7 +68,7 @@ export class NatsDirectory implements SessionDirectory {
   async remove(session: SessionId): Promise<void> {
     // Else the mark of its removal stays for ever.
     const options = { ttl: wholeSeconds(EXPIRY_NOTICE_MS) }
-    await this.#patiently(() => this.#deps.bucket.purge(session, options))
+    await this.#retryWhileUnavailable(() => this.#deps.bucket.purge(session, options))
   }
 
   async watch(): Promise<DirectoryView> {
@@ -90,7 +90,7 @@ export class NatsDirectory implements SessionDirectory {
     return lastOfKey(this.#deps.manager, DIRECTORY_BUCKET, session)
   }
 
-  #patiently<T>(act: () => Promise<T>): Promise<T> {
+  #retryWhileUnavailable<T>(act: () => Promise<T>): Promise<T> {
     return retryWhileUnavailable(act, {
       connection: this.#deps.connection,
       isHopeless: (error) => isFenced(error) || isFinal(error),

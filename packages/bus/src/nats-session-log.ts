@@ -157,20 +157,20 @@ export class NatsSessionLog implements SessionLog {
     }
     const few = through === undefined ? 0 : FEW
     for (let count = 0; isWanting && count < few; count++) {
-      const [message] = await this.#patiently(() => this.#direct(next()))
+      const [message] = await this.#retryWhileUnavailable(() => this.#direct(next()))
       if (message === undefined) break
       isWanting = take(message)
     }
     for (let hasMore = isWanting; hasMore;) {
       const batch = Math.min(BATCH, limit - entries.length)
-      const messages = await this.#patiently(() => this.#direct({ ...next(), batch }))
+      const messages = await this.#retryWhileUnavailable(() => this.#direct({ ...next(), batch }))
       isWanting = messages.every(take)
       // A batch of large messages ends before it is full.
       hasMore = isWanting && (messages.at(-1)?.pending ?? 0) > 0
     }
     // What a replica that lags did not show yet, the leader has.
     while (isWanting && through !== undefined) {
-      const message = await this.#patiently(() => this.#newest(next()))
+      const message = await this.#retryWhileUnavailable(() => this.#newest(next()))
       if (message === null) break
       isWanting = take(message)
     }
@@ -213,7 +213,7 @@ export class NatsSessionLog implements SessionLog {
   async purge(session: SessionId): Promise<void> {
     const { jetstream, manager } = this.#deps
     const filter = sessionLogSubjects(session)
-    await this.#patiently(async () => {
+    await this.#retryWhileUnavailable(async () => {
       await this.#headChecked(HEAD_CHECK_MS)
       // The stream's last message stays, else it would be taken for lost with damaged data.
       const { seq } = await jetstream.publish(LOG_PROBE, new Uint8Array())
@@ -224,7 +224,7 @@ export class NatsSessionLog implements SessionLog {
 
   async counts(): Promise<LogCounts> {
     const { manager } = this.#deps
-    const { state } = await this.#patiently(() =>
+    const { state } = await this.#retryWhileUnavailable(() =>
       manager.streams.info(SESSIONS_STREAM, { subjects_filter: ALL_LOGS }),
     )
     const counts = new Map<SessionId, number>()
@@ -333,7 +333,7 @@ export class NatsSessionLog implements SessionLog {
   }
 
   #last(subject: string): Promise<StoredMsg | null> {
-    return this.#patiently(async () => {
+    return this.#retryWhileUnavailable(async () => {
       // Before that it is not known whether an end was lost that later entries have passed.
       await this.#headChecked(HEAD_CHECK_MS)
       return this.#newest({ last_by_subj: subject })
@@ -358,7 +358,7 @@ export class NatsSessionLog implements SessionLog {
     return found ?? null
   }
 
-  #patiently<T>(act: () => Promise<T>): Promise<T> {
+  #retryWhileUnavailable<T>(act: () => Promise<T>): Promise<T> {
     return retryWhileUnavailable(act, {
       connection: this.#deps.connection,
       isHopeless: isFinal,

@@ -58,7 +58,7 @@ export class NatsSnapshots implements Snapshots {
   async remove(session: SessionId): Promise<void> {
     const key = await this.#blobKey(session)
     const options = { ttl: wholeSeconds(EXPIRY_NOTICE_MS) }
-    await this.#patiently(() => this.#deps.bucket.purge(session, options))
+    await this.#retryWhileUnavailable(() => this.#deps.bucket.purge(session, options))
     if (key !== undefined) await this.#deps.blobs.remove(key)
   }
 
@@ -67,7 +67,7 @@ export class NatsSnapshots implements Snapshots {
     if (key !== undefined) marked.set(BLOB_HEADER, key)
     const subject = keySubject(SNAPSHOT_BUCKET, session)
     const options = { headers: marked, timeout: 2_000 }
-    await this.#patiently(() => this.#deps.jetstream.publish(subject, bytes, options))
+    await this.#retryWhileUnavailable(() => this.#deps.jetstream.publish(subject, bytes, options))
   }
 
   async #blobKey(session: SessionId): Promise<string | undefined> {
@@ -76,14 +76,14 @@ export class NatsSnapshots implements Snapshots {
 
   async #last(session: SessionId): Promise<StoredMsg | undefined> {
     const query = { last_by_subj: keySubject(SNAPSHOT_BUCKET, session) }
-    const message = await this.#patiently(() =>
+    const message = await this.#retryWhileUnavailable(() =>
       // Of any replica: an older snapshot is as good.
       this.#deps.manager.direct.getMessage(`KV_${SNAPSHOT_BUCKET}`, query),
     )
     return message === null || isEndMark(message) ? undefined : message
   }
 
-  #patiently<T>(act: () => Promise<T>): Promise<T> {
+  #retryWhileUnavailable<T>(act: () => Promise<T>): Promise<T> {
     return retryWhileUnavailable(act, {
       connection: this.#deps.connection,
       isHopeless: isFinal,

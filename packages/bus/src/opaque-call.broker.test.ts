@@ -1,5 +1,5 @@
-import type { PassReply } from '@mcp-host/contracts'
-import { BusError, newEnvelope, passRequest } from '@mcp-host/contracts'
+import type { McpReplyHead } from '@mcp-host/contracts'
+import { BusError, newEnvelope, mcpRequest } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,9 +24,9 @@ const result = { type: 'result' } as const
 const pass = async (server: string, body: string | Uint8Array, parts: unknown[] = []) => {
   // Else the question could be there before the broker knows who answers.
   await answering.ping()
-  return new Promise<Frame<PassReply>>((resolve, reject) => {
+  return new Promise<Frame<McpReplyHead>>((resolve, reject) => {
     const options = { envelope: newEnvelope('ann'), timeoutMs: 1_000 }
-    asking.callOpaque(passRequest, { server }, { head, body }, options, {
+    asking.callOpaque(mcpRequest, { server }, { head, body }, options, {
       onAnswer(answer) {
         parts.push([answer.head, text.decode(answer.body)])
         const hasMore = answer.head.type === 'notice' || answer.head.type === 'running'
@@ -46,7 +46,7 @@ test.each([
   ['nothing', ''],
   ['lines', '\n\n'],
 ])('the body goes through as it is, there and back: %s', async (server, body) => {
-  using _served = answering.serveOpaque(passRequest, { server }, async (question) => ({
+  using _served = answering.serveOpaque(mcpRequest, { server }, async (question) => ({
     head: result,
     body: question.body,
   }))
@@ -58,7 +58,7 @@ test.each([
 
 test('the envelope and the head come along, and parts before the last are told in order', async () => {
   let seen: unknown
-  using _served = answering.serveOpaque(passRequest, { server: 'b' }, async (question, tell) => {
+  using _served = answering.serveOpaque(mcpRequest, { server: 'b' }, async (question, tell) => {
     seen = { principal: question.envelope.principal, head: question.head }
     tell({ type: 'notice', method: 'm' }, '1')
     tell({ type: 'running' }, '')
@@ -75,7 +75,7 @@ test('the envelope and the head come along, and parts before the last are told i
 })
 
 test('a sign of life is waited on from then', async () => {
-  using _served = answering.serveOpaque(passRequest, { server: 'slow' }, async (_, tell) => {
+  using _served = answering.serveOpaque(mcpRequest, { server: 'slow' }, async (_, tell) => {
     const timer = setInterval(() => tell({ type: 'running' }, ''), 300)
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     clearInterval(timer)
@@ -87,19 +87,19 @@ test('a sign of life is waited on from then', async () => {
 test('who answers nothing, or is not there, is an error that tells them apart', async () => {
   await expect(pass('nobody', '{}')).rejects.toMatchObject({ code: 'unavailable' })
   const never = new Promise<never>(() => undefined)
-  using _served = answering.serveOpaque(passRequest, { server: 'mute' }, () => never)
+  using _served = answering.serveOpaque(mcpRequest, { server: 'mute' }, () => never)
   await expect(pass('mute', '{}')).rejects.toMatchObject({ code: 'deadline' })
 })
 
 test('what the handler throws is the answer', async () => {
-  using _served = answering.serveOpaque(passRequest, { server: 'bad' }, async () => {
+  using _served = answering.serveOpaque(mcpRequest, { server: 'bad' }, async () => {
     throw new BusError('conflict', 'it moves')
   })
   await expect(pass('bad', '{}')).rejects.toMatchObject({ code: 'conflict', message: 'it moves' })
 })
 
 test('a message that is no frame, or of another kind, is refused', () => {
-  const schema = withEnvelope(passRequest.request)
+  const schema = withEnvelope(mcpRequest.request)
   for (const data of ['', 'no line', '{', '[]\n{}', encodeFrame([newEnvelope('a'), {}], '')]) {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
     expect(() => decodeFrame(schema, bytes, 'it')).toThrow(/it/)

@@ -33,7 +33,7 @@ export interface CallContract<S extends string, Request, Reply> extends Particip
  * do its answers, of which there may be several.
  */
 export interface OpaqueCallContract<S extends string, Request, Reply> extends Participants {
-  readonly kind: 'passage'
+  readonly kind: 'opaque-call'
   readonly subject: S
   readonly answeredBy: 'group' | 'one'
   readonly request: z.ZodType<Request>
@@ -63,5 +63,5 @@ export function defineOpaqueCall<S extends string, Request, Reply>(
   subject: S,
   shape: Omit<OpaqueCallContract<S, Request, Reply>, 'kind' | 'subject'>,
 ): OpaqueCallContract<S, Request, Reply> {
-  return { kind: 'passage', subject, ...shape }
+  return { kind: 'opaque-call', subject, ...shape }
 }

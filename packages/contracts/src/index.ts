@@ -1,10 +1,5 @@
 export { CONTRACTS } from './registry.ts'
-export type {
-  CallContract,
-  Contract,
-  EventContract,
-  OpaqueCallContract as PassageContract,
-} from './contract.ts'
+export type { CallContract, Contract, EventContract, OpaqueCallContract } from './contract.ts'
 export { childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
 export { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 export {
@@ -53,11 +48,11 @@ export { clientCancel, clientMessage } from './mcp/client-message.ts'
 export { serverLog } from './mcp/server-log.ts'
 export { LOG_LEVELS, McpClient, McpClientRecord, McpLogLevel } from './mcp/mcp-client.ts'
 export {
-  mcpClientRequest as passClientRequest,
-  mcpRequestControl as passControl,
-  McpRequestHead as PassHead,
-  McpReplyHead as PassReply,
-  mcpRequest as passRequest,
+  mcpClientRequest,
+  mcpRequestControl,
+  McpRequestHead,
+  McpReplyHead,
+  mcpRequest,
 } from './mcp/mcp-request.ts'
 export { readClientLists } from './mcp/read-client-lists.ts'
 export { ResumeHead, resumeRequest } from './mcp/resume-request.ts'

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
 import { approvalRule } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { UnderWay } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/service'
 import { capabilities } from './status-summary.ts'
 import type { GatewayConfig } from './config.ts'
 import { canSharePort } from './config.ts'
@@ -44,7 +44,7 @@ export async function createGateway(
   )
   const able = capabilities(catalog)
   const connections = new Set<Connection>()
-  const passing = new UnderWay()
+  const passing = new InFlight()
   const draining = new AbortController()
   const refusing = new AbortController()
   const events = gatewayEvents(metrics)

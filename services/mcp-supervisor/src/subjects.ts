@@ -1,7 +1,7 @@
-import type { PassageHandler, ServedRequest } from '@mcp-host/bus'
+import type { OpaqueCallHandler, ServedRequest } from '@mcp-host/bus'
 import type {
-  PassHead,
-  PassReply,
+  McpRequestHead,
+  McpReplyHead,
   ReloadResult,
   ResumeHead,
   RunToolRequest,
@@ -18,7 +18,7 @@ export interface ClientAnswer {
     | undefined
 }
 
-type ForwardRequest = PassageHandler<PassHead, PassReply>
+type ForwardRequest = OpaqueCallHandler<McpRequestHead, McpReplyHead>
 type RunTool = (
   served: ServedRequest<RunToolRequest>,
 ) => { supervisor: string } | Promise<{ supervisor: string }>
@@ -33,7 +33,7 @@ export interface SupervisorHandlers {
     server: ServerName,
     served: ServedRequest<RunToolRequest>,
   ) => Promise<{ supervisor: string }>
-  readonly resume: PassageHandler<ResumeHead, PassReply>
+  readonly resume: OpaqueCallHandler<ResumeHead, McpReplyHead>
 }
 
 /** What is asked of a server, at any of the supervisors that take its requests. */

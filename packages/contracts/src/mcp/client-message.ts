@@ -3,7 +3,7 @@ import { defineEvent } from '../contract.ts'
 
 /**
  * Sends a notification or request of a server that belongs to no client request to the gateway with the stream of the
- * client. Its answer goes to `passControl` of the server under `ask`.
+ * client. Its answer goes to `mcpRequestControl` of the server under `ask`.
  */
 export const clientMessage = defineEvent('mcpc.{client}.down', {
   from: ['mcp-supervisor'],

@@ -1,7 +1,7 @@
 import type { LogFact, SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import { UnderWay } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/service'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -58,7 +58,7 @@ beforeEach(async () => {
       refusing: refusing.signal,
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       onSocket: quiet,
-      passing: new UnderWay(),
+      passing: new InFlight(),
       clients: noClients,
       clientVirtualServers: {} as ClientVirtualServers,
       signSession: (random) => random,

@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
-import { UnderWay } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../events.ts'
 import type { Clients } from '../mcp/core/clients.ts'
@@ -24,7 +24,7 @@ export async function openApiDocument(): Promise<object> {
       draining: AbortSignal.any([]),
       refusing: AbortSignal.any([]),
       operations: { service: 'gateway', metrics, ready: async () => undefined },
-      passing: new UnderWay(),
+      passing: new InFlight(),
       clients: {} as Clients,
       clientVirtualServers: {} as ClientVirtualServers,
       signSession: (random) => random,

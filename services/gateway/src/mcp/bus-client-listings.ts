@@ -1,5 +1,5 @@
 import type { Bus, CatalogView, McpClientView } from '@mcp-host/bus'
-import { Listeners, readLists } from '@mcp-host/bus'
+import { ChangeEmitter, readLists } from '@mcp-host/bus'
 import { newEnvelope, readClientLists } from '@mcp-host/contracts'
 import type { ServerListing } from './core/server-listing.ts'
 import type { ClientListings } from './core/client-virtual-servers.ts'
@@ -17,7 +17,7 @@ export interface BusClientListingsDeps {
 /** What clients' own processes list, as their supervisors tell it; of those that are gone nothing counts. */
 export class BusClientListings implements ClientListings, Disposable {
   readonly #deps: BusClientListingsDeps
-  readonly #changes = new Listeners()
+  readonly #changes = new ChangeEmitter()
   readonly #heard = new DisposableStack()
   /** The supervisors that are there. */
   #present: ReadonlySet<string> = new Set()

@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
-import type { PassHead, PassReply, ResumeHead } from '@mcp-host/contracts'
-import { BusError, passControl, passRequest, resumeRequest } from '@mcp-host/contracts'
+import type { McpRequestHead, McpReplyHead, ResumeHead } from '@mcp-host/contracts'
+import { BusError, mcpRequestControl, mcpRequest, resumeRequest } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -26,10 +26,10 @@ afterAll(() => broker[Symbol.asyncDispose]())
 
 type Handler<Head> = (
   question: { readonly head: Head },
-  tell: (head: PassReply, body: string) => void,
-) => Promise<{ readonly head: PassReply; readonly body: string }>
+  tell: (head: McpReplyHead, body: string) => void,
+) => Promise<{ readonly head: McpReplyHead; readonly body: string }>
 
-let pass: Handler<PassHead>
+let pass: Handler<McpRequestHead>
 let resume: Handler<ResumeHead>
 let resumed: ResumeHead[]
 let controls: unknown[]
@@ -38,7 +38,7 @@ beforeEach(async () => {
   resumed = []
   controls = []
   served = new DisposableStack()
-  served.use(supervisor.serveOpaque(passRequest, { server: 's' }, (...given) => pass(...given)))
+  served.use(supervisor.serveOpaque(mcpRequest, { server: 's' }, (...given) => pass(...given)))
   const params = { supervisor: supervisor.id }
   served.use(
     supervisor.serveOpaque(resumeRequest, params, (...given) => {
@@ -46,7 +46,9 @@ beforeEach(async () => {
       return resume(...given)
     }),
   )
-  served.use(supervisor.listen(passControl, { server: 's' }, (each) => void controls.push(each)))
+  served.use(
+    supervisor.listen(mcpRequestControl, { server: 's' }, (each) => void controls.push(each)),
+  )
   // Else the question could be there before the broker knows who answers.
   await supervisor.ping()
 })
@@ -88,7 +90,7 @@ const comeBack = (kept: ResumePoint, more: Partial<ResumedRequest> = {}): Promis
 const place = (): ResumePoint => ({ supervisor: supervisor.id, server: 's', id: 'g-1' })
 
 test('a request of who can come back says so, and where it is kept is told', async () => {
-  const heads: PassHead[] = []
+  const heads: McpRequestHead[] = []
   pass = async ({ head }, tell) => {
     heads.push(head)
     tell(keep(), '')
@@ -102,7 +104,7 @@ test('a request of who can come back says so, and where it is kept is told', asy
   expect(resumed).toEqual([])
 })
 
-test.each<[string, Handler<PassHead>]>([
+test.each<[string, Handler<McpRequestHead>]>([
   [
     'a notice',
     async (_, tell) => {

@@ -1,5 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import { BusError, passRequest, resumeRequest } from '@mcp-host/contracts'
+import { BusError, mcpRequest, resumeRequest } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
 
@@ -41,7 +41,7 @@ describe('parameters for which a message of the bus is too small', () => {
     const bus = {
       id: 'gateway-1',
       blobs: { put, remove },
-      pass(...[, , { head, body }, , listener]: Parameters<Bus['callOpaque']>) {
+      callOpaque(...[, , { head, body }, , listener]: Parameters<Bus['callOpaque']>) {
         sent.push({ head, body }, [...removed])
         listener.onAnswer({ head: { type: 'result' }, body: new Uint8Array() })
       },
@@ -67,7 +67,7 @@ test('a request for a server that was removed from the configuration is refused 
   let asked = 0
   const bus = {
     id: 'gateway-1',
-    pass(...[, , , , listener]: Parameters<Bus['callOpaque']>) {
+    callOpaque(...[, , , , listener]: Parameters<Bus['callOpaque']>) {
       asked++
       listener.onFailure(new BusError('unavailable', 'nobody answers'))
     },
@@ -93,7 +93,7 @@ describe('when whoever has it is silent', () => {
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
-      pass(...[, , question, , listener]: Parameters<Bus['callOpaque']>) {
+      callOpaque(...[, , question, , listener]: Parameters<Bus['callOpaque']>) {
         asked.push(question)
         if (asked.length > lost) listener.onAnswer(answered)
         else listener.onFailure(new BusError('deadline', 'no answer in time'))
@@ -114,7 +114,7 @@ describe('when whoever has it is silent', () => {
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
-      pass(...[{ subject }, , , , listener]: Parameters<Bus['callOpaque']>) {
+      callOpaque(...[{ subject }, , , , listener]: Parameters<Bus['callOpaque']>) {
         asked.push(subject)
         if (asked.length === 1) {
           listener.onAnswer({ head: { type: 'kept', supervisor: 's1' }, body: new Uint8Array() })
@@ -127,10 +127,10 @@ describe('when whoever has it is silent', () => {
     const inSession = { ...request, client: { id: 'c', capabilities: {} } }
     const to = new BusUpstream(bus as never)
     expect((await to.forward('s', { ...inSession, isReadOnly: true })).type).toBe('result')
-    expect(asked).toEqual([passRequest.subject, resumeRequest.subject, passRequest.subject])
+    expect(asked).toEqual([mcpRequest.subject, resumeRequest.subject, mcpRequest.subject])
     asked.length = 0
     await expect(to.forward('s', inSession)).rejects.toMatchObject(fault)
-    expect(asked).toEqual([passRequest.subject, resumeRequest.subject])
+    expect(asked).toEqual([mcpRequest.subject, resumeRequest.subject])
   })
 
   test('what only reads is sent once more', async () => {

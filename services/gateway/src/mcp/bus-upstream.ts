@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus, Frame } from '@mcp-host/bus'
-import type { PassHead, PassReply } from '@mcp-host/contracts'
+import type { McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
 import {
   BusError,
   clientMessage,
   newEnvelope,
-  passClientRequest,
-  passControl,
-  passRequest,
+  mcpClientRequest,
+  mcpRequestControl,
+  mcpRequest,
   resourceUpdated,
   resumeRequest,
   serverLog,
@@ -68,7 +68,7 @@ export class BusUpstream implements Upstream {
     const { method, params, era, listener, isResumable, client, isOwn, signal, traceparent } =
       request
     const id = `${this.#bus.id}-${this.#count++}`
-    const head: PassHead = { method, id, era }
+    const head: McpRequestHead = { method, id, era }
     if (listener !== undefined) head.progress = true
     if (isResumable === true) head.isResumable = true
     if (client !== undefined) head.client = client
@@ -81,7 +81,7 @@ export class BusUpstream implements Upstream {
     const question = { head, body: stored === undefined ? body : '', process }
     const call = new PendingRequest(this.#bus, { server, id, listener, signal, traceparent })
     try {
-      let answer: Frame<PassReply>
+      let answer: Frame<McpReplyHead>
       try {
         answer = await this.#find(call, question)
       } catch (error) {
@@ -118,11 +118,11 @@ export class BusUpstream implements Upstream {
     const [, server] = /^([A-Za-z0-9_-]+)\.[0-9a-f-]+$/.exec(ask) ?? []
     if (server === undefined) return
     const said = { ...(isObject(result) ? { result } : {}), ...(isError(error) ? { error } : {}) }
-    this.#bus.emit(passControl, { server }, { action: 'answer', ask, ...said })
+    this.#bus.emit(mcpRequestControl, { server }, { action: 'answer', ask, ...said })
   }
 
   tell(server: string, client: string, action: 'roots-changed' | 'leave'): void {
-    this.#bus.emit(passControl, { server }, { action, client })
+    this.#bus.emit(mcpRequestControl, { server }, { action, client })
   }
 
   watch(server: string, { uris, client, onUpdated }: WatchRequest): Disposable {
@@ -181,7 +181,7 @@ export class BusUpstream implements Upstream {
 
   #forwarded(
     call: PendingRequest,
-    { head, body }: Frame<PassReply>,
+    { head, body }: Frame<McpReplyHead>,
   ): ForwardedReply | Promise<ForwardedReply> {
     if (head.type === 'moved') throw MOVED
     if (head.type === 'error') return { type: 'error', json: body, code: head.code }
@@ -208,7 +208,7 @@ export class BusUpstream implements Upstream {
     question: Question,
     { client, isReadOnly }: ForwardedRequest,
     error: unknown,
-  ): Promise<Frame<PassReply>> {
+  ): Promise<Frame<McpReplyHead>> {
     const giveUpAt = performance.now() + PATIENCE_MS
     let mayRepeat = isReadOnly === true
     let failure = error
@@ -242,25 +242,25 @@ export class BusUpstream implements Upstream {
   }
 
   /** Asks the caller's own process, where it has one, else anybody who has the server. */
-  #find(call: PendingRequest, question: Question): Promise<Frame<PassReply>> {
+  #find(call: PendingRequest, question: Question): Promise<Frame<McpReplyHead>> {
     return question.process === undefined
       ? this.#askAnybody(call, question)
       : this.#askOwn(call, question, question.process)
   }
 
-  #askAnybody(call: PendingRequest, question: Question): Promise<Frame<PassReply>> {
-    return call.ask((options) => this.#bus.callOpaque(passRequest, call, question, options, call))
+  #askAnybody(call: PendingRequest, question: Question): Promise<Frame<McpReplyHead>> {
+    return call.ask((options) => this.#bus.callOpaque(mcpRequest, call, question, options, call))
   }
 
   async #askOwn(
     call: PendingRequest,
     question: Question,
     client: string,
-  ): Promise<Frame<PassReply>> {
+  ): Promise<Frame<McpReplyHead>> {
     const { server } = call
     try {
       return await call.ask((options) =>
-        this.#bus.callOpaque(passClientRequest, { server, client }, question, options, call),
+        this.#bus.callOpaque(mcpClientRequest, { server, client }, question, options, call),
       )
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
@@ -278,7 +278,7 @@ export class BusUpstream implements Upstream {
     { supervisor }: ResumePoint,
     client: string,
     patienceMs: number,
-  ): Promise<Frame<PassReply> | undefined> {
+  ): Promise<Frame<McpReplyHead> | undefined> {
     const { server, id } = call
     let giveUpAt = performance.now() + patienceMs
     for (;;) {
@@ -305,7 +305,7 @@ export class BusUpstream implements Upstream {
 }
 
 interface Question {
-  readonly head: PassHead
+  readonly head: McpRequestHead
   readonly body: string
   /** Which one takes it, where the caller has one of its own. */
   readonly process: string | undefined
@@ -314,7 +314,7 @@ interface Question {
 const GONE = 'it went away during the request'
 const STOPPED_ANSWERING = 'a supervisor stopped answering during the request'
 
-/** Throws `RpcFault`. */
+/** Throws `JsonRpcError`. */
 function toBody(params: Params): string {
   try {
     return JSON.stringify(params)

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import { buffer } from 'node:stream/consumers'
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { catalogKey } from '@mcp-host/contracts'
-import { UnderWay } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BodyReader } from '../edge/body-reader.ts'
@@ -32,7 +32,7 @@ const catalog: readonly CatalogEntry[] = [
   },
 ]
 
-let passing: UnderWay
+let passing: InFlight
 let bodies: BodyReader
 let draining: AbortController
 let refusing: AbortController
@@ -44,7 +44,7 @@ let server: Server
 let agent: Agent
 let port: number
 beforeEach(async () => {
-  passing = new UnderWay()
+  passing = new InFlight()
   bodies = new BodyReader()
   draining = new AbortController()
   refusing = new AbortController()

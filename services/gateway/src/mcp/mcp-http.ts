@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { UnderWay } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/service'
 import { ownValue } from '@mcp-host/contracts'
 import type { BodyReader } from '../edge/body-reader.ts'
 import { BodyFault } from '../edge/body-reader.ts'
@@ -25,7 +25,7 @@ export interface McpHttpDeps {
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
   /** Requests under way, to be waited for. */
-  readonly passing: UnderWay
+  readonly passing: InFlight
   /** Aborts when connections are to go to another gateway. */
   readonly draining: AbortSignal
   /** Aborts when no new request is taken, a little later. */

@@ -1,4 +1,4 @@
-import type { UnderWay } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayConfig } from '../config.ts'
@@ -13,7 +13,7 @@ export interface McpSocketDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServers: VirtualServers
   /** Sockets that are open, to be waited for. */
-  readonly passing: UnderWay
+  readonly passing: InFlight
   /** Aborts when no more is taken. */
   readonly draining: AbortSignal
   readonly events: McpSocketEvents

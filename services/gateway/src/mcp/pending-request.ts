@@ -1,6 +1,6 @@
-import type { Bus, CallOptions, Frame, PassageListener } from '@mcp-host/bus'
-import type { PassReply } from '@mcp-host/contracts'
-import { BusError, newEnvelope, passControl } from '@mcp-host/contracts'
+import type { Bus, CallOptions, Frame, OpaqueReplyListener } from '@mcp-host/bus'
+import type { McpReplyHead } from '@mcp-host/contracts'
+import { BusError, newEnvelope, mcpRequestControl } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/cancellation'
 import type { ResumePoint, ReplyListener } from './core/upstream.ts'
 
@@ -25,7 +25,7 @@ type CallBus = Pick<Bus, 'emit' | 'blobs'>
  * A request that is passed on, from the first question to the answer. One object that hears of everything: closures and
  * promises of each step would take several times its memory, and so time.
  */
-export class PendingRequest implements PassageListener<PassReply> {
+export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
   readonly server: string
   readonly id: string
   /** Where it is kept for its caller. */
@@ -42,7 +42,7 @@ export class PendingRequest implements PassageListener<PassReply> {
   readonly #listener: ReplyListener | undefined
   readonly #signal: CancelSignal | undefined
   readonly #traceparent: string | undefined
-  #answered: PromiseWithResolvers<Frame<PassReply>> | undefined
+  #answered: PromiseWithResolvers<Frame<McpReplyHead>> | undefined
   #pingAt = 0
 
   constructor(bus: CallBus, { server, id, listener, signal, traceparent }: PendingRequestOptions) {
@@ -59,7 +59,7 @@ export class PendingRequest implements PassageListener<PassReply> {
    * The answer to a question that is asked now. Rejects with a `BusError`, or the signal's reason when the caller
    * leaves.
    */
-  ask(begin: (options: CallOptions) => void): Promise<Frame<PassReply>> {
+  ask(begin: (options: CallOptions) => void): Promise<Frame<McpReplyHead>> {
     this.checkCaller()
     this.#answered = Promise.withResolvers()
     this.#pingAt = performance.now() + PING_MS
@@ -80,7 +80,7 @@ export class PendingRequest implements PassageListener<PassReply> {
     this.#signal?.removeEventListener('abort', this.#leave)
   }
 
-  onAnswer(answer: Frame<PassReply>): boolean {
+  onAnswer(answer: Frame<McpReplyHead>): boolean {
     const { head, body } = answer
     this.isAny = true
     this.isOurs = true
@@ -133,7 +133,7 @@ export class PendingRequest implements PassageListener<PassReply> {
 
   #control(action: 'cancel' | 'ping'): void {
     const { server, id } = this
-    if (this.isOurs) this.#bus.emit(passControl, { server }, { id, action })
+    if (this.isOurs) this.#bus.emit(mcpRequestControl, { server }, { id, action })
   }
 
   /** Throws `deadline` when what was told before this did not come: the broker was away. */

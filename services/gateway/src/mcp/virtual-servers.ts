@@ -1,5 +1,5 @@
 import type { CatalogView } from '@mcp-host/bus'
-import { Listeners } from '@mcp-host/bus'
+import { ChangeEmitter } from '@mcp-host/bus'
 import type { CatalogEntry, ServerEntry, ServerView } from '@mcp-host/contracts'
 import { isConfigured, ownValue, untoldServers, viewServers } from '@mcp-host/contracts'
 import type { ServerListing, ItemAddress } from './core/server-listing.ts'
@@ -26,7 +26,7 @@ export class VirtualServers {
   readonly #known = new Map<string, { readonly entry: ServerEntry; readonly until: number }>()
   readonly #virtualServers = new Map<string, VirtualServer>()
   readonly #listings = new Map<string, MergedListing>()
-  readonly #changes = new Listeners()
+  readonly #changes = new ChangeEmitter()
   #bundles: Readonly<Record<string, Bundle>> = {}
   /** Until the servers that start with this gateway are there. */
   #settling: PromiseWithResolvers<void> | undefined

@@ -1,9 +1,9 @@
 import type { Bus } from '@mcp-host/bus'
 import {
   callControl,
-  passClientRequest,
-  passControl,
-  passRequest,
+  mcpClientRequest,
+  mcpRequestControl,
+  mcpRequest,
   readClientLists,
   resumeRequest,
   runSessionTool,
@@ -33,19 +33,19 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
     queue: (server, { runTool: run, forward, watch }) =>
       together(
         bus.serve(runTool, { server }, run),
-        bus.serveOpaque(passRequest, { server }, forward),
+        bus.serveOpaque(mcpRequest, { server }, forward),
         watch && bus.serve(watchResources, { server }, async ({ request }) => watch(request.uris)),
       ),
     client: (server, client, { forward, watch }) =>
       together(
-        bus.serveOpaque(passClientRequest, { server, client }, forward),
+        bus.serveOpaque(mcpClientRequest, { server, client }, forward),
         bus.serve(watchClientResources, { server, client }, async ({ request }) =>
           watch(request.uris),
         ),
       ),
     clientLists: (server, client, read) => bus.serve(readClientLists, { server, client }, read),
     control: (server, handlers) =>
-      bus.listen(passControl, { server }, (control) => {
+      bus.listen(mcpRequestControl, { server }, (control) => {
         switch (control.action) {
           case 'cancel':
             return handlers.cancel(control.id)

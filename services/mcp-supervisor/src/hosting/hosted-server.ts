@@ -2,7 +2,7 @@ import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
 import { BusError, clientMessage, resourceUpdated } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import { UnderWay } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/service'
 import type { McpConfig, MCPHost, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { McpHostError } from 'mcp-host'
 import type { ClientLists } from '../catalog/client-lists.ts'
@@ -56,7 +56,7 @@ export class HostedServer implements AsyncDisposable {
   readonly #options: HostedServerOptions
   readonly #watched: WatchedResources
   readonly #target: RequestTarget
-  readonly #running = new UnderWay()
+  readonly #running = new InFlight()
   readonly #replay: ReplyReplayBuffer
   /** The last that it was known to speak. */
   #era: Era = 'legacy'

@@ -1,4 +1,4 @@
-import type { PassReply } from '@mcp-host/contracts'
+import type { McpReplyHead } from '@mcp-host/contracts'
 import type { ClientAnswer } from '../subjects.ts'
 import { isObject } from './eras.ts'
 
@@ -6,7 +6,7 @@ const METHOD_NOT_FOUND = -32_601
 const TIMED_OUT = -32_001
 
 /** Sends an answer before the last. */
-export type SendPart = (part: PassReply, body: string) => void
+export type SendPart = (part: McpReplyHead, body: string) => void
 
 /** An error of the client, or in its place; it goes on to the server as it is. */
 export class ClientRefusal extends Error {

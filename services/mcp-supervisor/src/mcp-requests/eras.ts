@@ -1,7 +1,7 @@
-import type { Envelope, McpClient, PassHead } from '@mcp-host/contracts'
+import type { Envelope, McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { OPTIONS_META_KEY } from '@mcp-host/contracts'
 
-export type Era = PassHead['era']
+export type Era = McpRequestHead['era']
 
 export interface Eras {
   readonly caller: Era

@@ -1,5 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, PassHead, PassReply } from '@mcp-host/contracts'
+import type { Envelope, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
 import { BusError, traceId } from '@mcp-host/contracts'
 import type { MCPHost } from 'mcp-host'
 import { ValidationError } from 'mcp-host'
@@ -32,13 +32,13 @@ export interface ForwardRequestDeps {
 }
 
 export interface ForwardedRequest {
-  readonly head: PassHead
+  readonly head: McpRequestHead
   readonly params: Json
   readonly envelope: Envelope
 }
 
 export interface McpReply {
-  readonly head: PassReply
+  readonly head: McpReplyHead
   readonly body: Uint8Array | string
 }
 

@@ -1,4 +1,4 @@
-import type { McpClient, McpLogLevel, PassHead, PassReply } from '@mcp-host/contracts'
+import type { McpClient, McpLogLevel, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
 import { clientMessage, newEnvelope, serverLog } from '@mcp-host/contracts'
 import type { ForwardOptions, ServerRequest } from 'mcp-host'
 import { ProtocolError } from 'mcp-host'
@@ -35,7 +35,7 @@ let tracked: Promise<unknown>[]
 let watched: unknown[]
 let watch: () => Promise<void>
 /** What was said before the last answers, and to which request. */
-let told: [id: string, part: PassReply, body: unknown][]
+let told: [id: string, part: McpReplyHead, body: unknown][]
 /** What went to the session's stream. */
 let streamed: unknown[]
 
@@ -97,7 +97,7 @@ const session = (capabilities: object, logLevel?: McpLogLevel): McpClient => ({
 })
 
 /** A request of an older client, which has a session where `client` is given. */
-function pass(head: Partial<PassHead>, params: Json = { name: 't' }): Promise<McpReply> {
+function pass(head: Partial<McpRequestHead>, params: Json = { name: 't' }): Promise<McpReply> {
   const { id = 'a' } = head
   const to: RequestTarget = {
     host,
@@ -112,7 +112,7 @@ function pass(head: Partial<PassHead>, params: Json = { name: 't' }): Promise<Mc
     },
   }
   const heard = head.client === undefined ? {} : { progress: true }
-  const full: PassHead = { method: 'tools/call', era: 'legacy', ...heard, ...head, id }
+  const full: McpRequestHead = { method: 'tools/call', era: 'legacy', ...heard, ...head, id }
   const body = new TextEncoder().encode(JSON.stringify(params))
   return requests.run(to, { head: full, body, envelope: newEnvelope('ann') }, (part, said) => {
     told.push([id, part, said === '' ? '' : JSON.parse(said)])
@@ -120,7 +120,7 @@ function pass(head: Partial<PassHead>, params: Json = { name: 't' }): Promise<Mc
 }
 
 /** The same of a newer client that can be asked for all. */
-function passNew(more: Json = {}, head: Partial<PassHead> = {}): Promise<McpReply> {
+function passNew(more: Json = {}, head: Partial<McpRequestHead> = {}): Promise<McpReply> {
   const capabilities = { sampling: {}, roots: {}, elicitation: { form: {}, url: {} } }
   const _meta = { [CAPABILITIES_KEY]: capabilities }
   return pass({ era: 'modern', ...head }, { name: 't', _meta, ...more })

@@ -1,5 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, McpLogLevel, PassHead } from '@mcp-host/contracts'
+import type { Envelope, McpLogLevel, McpRequestHead } from '@mcp-host/contracts'
 import { clientMessage, LOG_LEVELS, serverLog } from '@mcp-host/contracts'
 import { Cancellation, toAbortSignal } from 'mcp-host/cancellation'
 import { SlotMap } from 'mcp-host/slot-map'
@@ -42,7 +42,7 @@ export interface RequestTarget {
 
 /** A request of an MCP client, as it comes over the bus. */
 export interface IncomingRequest {
-  readonly head: PassHead
+  readonly head: McpRequestHead
   readonly body: Uint8Array
   readonly envelope: Envelope
 }
@@ -155,7 +155,7 @@ export class RequestForwarder {
   }
 
   #begin(
-    { id, era, client, progress = false }: PassHead,
+    { id, era, client, progress = false }: McpRequestHead,
     params: Json,
     tell: SendPart,
   ): RunningRequest {
@@ -236,7 +236,7 @@ export class RequestForwarder {
   /** The caller is back: the request goes on with what it says. */
   async #resume(
     running: RunningRequest,
-    head: PassHead,
+    head: McpRequestHead,
     params: Json,
     tell: SendPart,
   ): Promise<McpReply> {
@@ -276,7 +276,7 @@ export class RequestForwarder {
     return waiting.toSorted((one, other) => one.turn - other.turn).at(-1)?.running
   }
 
-  #wait({ id }: PassHead, running: RunningRequest): number {
+  #wait({ id }: McpRequestHead, running: RunningRequest): number {
     return this.#waiting.add({ id, running, turn: this.#turn++ })
   }
 

@@ -1,4 +1,4 @@
-import type { PassReply } from '@mcp-host/contracts'
+import type { McpReplyHead } from '@mcp-host/contracts'
 import type { SendPart } from './client-questions.ts'
 import type { McpReply } from './forward-request.ts'
 
@@ -17,7 +17,7 @@ export interface StoredResult {
 }
 
 interface Part {
-  readonly head: PassReply
+  readonly head: McpReplyHead
   readonly body: string
 }
 
@@ -49,7 +49,7 @@ export class ResumableRequest {
     return this.#stored
   }
 
-  tell(head: PassReply, body: string): void {
+  tell(head: McpReplyHead, body: string): void {
     if (head.type === 'running') return this.#listener.tell(head, body)
     const part = { head: { ...head, number: ++this.#count }, body }
     this.#parts.push(part)

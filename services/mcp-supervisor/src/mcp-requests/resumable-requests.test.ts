@@ -1,4 +1,4 @@
-import type { PassHead, PassReply } from '@mcp-host/contracts'
+import type { McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SendPart } from './client-questions.ts'
 import type { ResumableRequestsDeps } from './resumable-requests.ts'
@@ -8,7 +8,7 @@ import type { McpReply } from './forward-request.ts'
 const LIMITS = { requestBytes: 3_000, bytes: 8_000, storedBytes: 10_000 }
 const OK: McpReply = { head: { type: 'result' }, body: '{}' }
 
-type Told = [part: PassReply, body: string][]
+type Told = [part: McpReplyHead, body: string][]
 
 let requests: ResumableRequests
 /** The keys that were removed from the object store. */
@@ -26,7 +26,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const head = (id = 'a'): PassHead => ({
+const head = (id = 'a'): McpRequestHead => ({
   method: 'tools/call',
   id,
   era: 'legacy',
@@ -35,7 +35,7 @@ const head = (id = 'a'): PassHead => ({
 })
 
 /** A request that does what it is told to. */
-function run(given: PassHead = head()) {
+function run(given: McpRequestHead = head()) {
   const told: Told = []
   const ended = Promise.withResolvers<McpReply>()
   let tell: SendPart = () => undefined
@@ -49,7 +49,7 @@ function run(given: PassHead = head()) {
   )
   const notice = (body: string): void => tell({ type: 'notice', method: 'm' }, body)
   const ask = (body: string): void => tell({ type: 'ask', ask: 's.1', method: 'm' }, body)
-  return { told, answer, notice, ask, ...ended, tell: (part: PassReply) => tell(part, '') }
+  return { told, answer, notice, ask, ...ended, tell: (part: McpReplyHead) => tell(part, '') }
 }
 
 /** A caller that is back. */
@@ -82,7 +82,7 @@ describe('is not kept', () => {
     expect(requests.size).toBe(0)
   })
 
-  test.each<[string, Partial<PassHead>]>([
+  test.each<[string, Partial<McpRequestHead>]>([
     ['cannot come back', { isResumable: false }],
     ['has no session', { client: undefined }],
   ])('what is asked by who %s', async (_, more) => {

@@ -1,5 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import type { PassHead, ResumeHead } from '@mcp-host/contracts'
+import type { McpRequestHead, ResumeHead } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { SendPart } from './client-questions.ts'
 import { ResumableRequest } from './resumable-request.ts'
@@ -44,7 +44,7 @@ export class ResumableRequests implements Disposable {
 
   /** Runs a request, and keeps what is told of it once that may be missed. */
   run(
-    { id, client, isResumable }: PassHead,
+    { id, client, isResumable }: McpRequestHead,
     tell: SendPart,
     begin: (tell: SendPart) => Promise<McpReply>,
   ): Promise<McpReply> {

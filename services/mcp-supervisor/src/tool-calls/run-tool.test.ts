@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { LogEntry, LogFact, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
-import { createLogger, UnderWay } from '@mcp-host/service'
+import { createLogger, InFlight } from '@mcp-host/service'
 import { ServerUnavailableError } from 'mcp-host'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { EndedCall } from '../events.ts'
@@ -88,7 +88,7 @@ beforeEach(() => {
     logger,
     events,
     closed,
-    running: new UnderWay(),
+    running: new InFlight(),
     calls: new RunningCalls(),
   }
 })

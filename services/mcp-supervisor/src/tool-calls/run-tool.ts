@@ -15,7 +15,7 @@ import {
   toolProgress,
   traceId,
 } from '@mcp-host/contracts'
-import type { Logger, UnderWay } from '@mcp-host/service'
+import type { Logger, InFlight } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
 import type { SupervisorEvents } from '../events.ts'
@@ -35,7 +35,7 @@ export interface RunToolDeps {
   /** The server is ended here: what becomes of its calls is not known any more. */
   readonly closed: AbortSignal
   /** Calls under way, to be waited for. */
-  readonly running: UnderWay
+  readonly running: InFlight
   /** The same, for what servers ask meanwhile. */
   readonly calls: RunningCalls
 }

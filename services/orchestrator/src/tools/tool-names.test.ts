@@ -2,9 +2,9 @@ import type { ServerName, ServerView } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { offeredTools } from './tool-names.ts'
 
-type Offering = Pick<ServerView, 'server' | 'state' | 'tools'>
+type Listing = Pick<ServerView, 'server' | 'state' | 'tools'>
 
-function server(name: string, tools: string[], state: ServerView['state'] = 'ready'): Offering {
+function server(name: string, tools: string[], state: ServerView['state'] = 'ready'): Listing {
   return {
     server: name as ServerName,
     state,
@@ -12,7 +12,7 @@ function server(name: string, tools: string[], state: ServerView['state'] = 'rea
   }
 }
 
-function names(...views: Offering[]): string[] {
+function names(...views: Listing[]): string[] {
   return offeredTools(views).map(({ safeName }) => safeName)
 }
 

@@ -2,7 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { CatalogEntry, LogFact, ServerName, SessionId } from '@mcp-host/contracts'
 import { catalogKey, generationId } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import { UnderWay } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/service'
 import { Registry } from 'prom-client'
 import { gatewayEvents } from '../../events.ts'
 import { noClients, nothing } from '../../mcp/core/__fixtures__/no-clients.ts'
@@ -68,7 +68,7 @@ export async function startFakeGateway(): Promise<FakeGateway> {
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       onSocket: (socket, request) =>
         void serveSocket(common, socket, request, { heartbeatMs: 30_000 }),
-      passing: new UnderWay(),
+      passing: new InFlight(),
       clients: noClients,
       clientVirtualServers: new ClientVirtualServers({
         versions: () => undefined,

@@ -22,7 +22,7 @@ const LISTS: ReadonlyMap<string, ListName> = new Map([
 /** What all servers together can do changes when one does, which nobody can foretell. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' }
 
-/** What we answer ourselves, as JSON. Throws `RpcFault`. */
+/** What we answer ourselves, as JSON. Throws `JsonRpcError`. */
 export function answerLocally(
   { method, params, era }: JsonRpcRequest,
   listing: MergedListing,

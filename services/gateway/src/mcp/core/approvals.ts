@@ -46,7 +46,7 @@ export class Approvals {
     return this.#options.rule(server, name, annotations)
   }
 
-  /** Runs a call once the user has allowed it. Throws `RpcFault` where the caller cannot be asked. */
+  /** Runs a call once the user has allowed it. Throws `JsonRpcError` where the caller cannot be asked. */
   async pass(route: Route, { era, client, listener }: Caller, run: Run): Promise<ForwardedReply> {
     if (era === 'modern') return this.#passModern(route, run)
     if (client === undefined || listener === undefined || !takesForms(client.capabilities)) {

@@ -55,7 +55,7 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 
 /**
  * What one message is, and which era it speaks: a request of 2026-07-28 says so in its `_meta`, and its
- * headers, where it came with any, must agree with it. Throws `RpcFault`.
+ * headers, where it came with any, must agree with it. Throws `JsonRpcError`.
  */
 export function classify(message: unknown, given: McpHeaders | undefined): JsonRpcMessage {
   const headers = given ?? NO_HEADERS

@@ -28,7 +28,7 @@ const MAX_KNOWN = 200
 /** A process that cannot be asked may only be cut off. */
 const AGAIN_MS = 1_000
 
-/** Mounts as one client sees them, whose own processes may list something else than all others see. */
+/** The virtual servers of one client, with the lists of its dedicated processes. */
 export class ClientVirtualServers {
   readonly #lists: ClientListings
   /** By client, for as long as what all see stays the same. */

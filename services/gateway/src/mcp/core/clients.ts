@@ -6,11 +6,11 @@ import type { ClientSession } from './session.ts'
 export interface Clients {
   /** What is known of a session that was read. */
   record(client: string): McpClientRecord
-  /** Reads what is known of a session; `undefined`: it is here. Throws `RpcFault` when it cannot be read. */
+  /** Reads what is known of a session; `undefined`: it is here. Throws `JsonRpcError` when it cannot be read. */
   read(client: string): Promise<void> | undefined
   /** Keeps what was read until disposed. */
   hold(client: string): Disposable
-  /** Throws `RpcFault` when it cannot be kept. */
+  /** Throws `JsonRpcError` when it cannot be kept. */
   change(client: string, change: (record: McpClientRecord) => McpClientRecord): Promise<void>
   onChange(listener: () => void): Disposable
   /** A client does not want a request any more, whichever gateway has it. */

@@ -80,7 +80,7 @@ export class DuplexSession {
     await this.#exchange('DELETE', signal)
   }
 
-  /** Throws `RpcFault` where a request cannot be taken. */
+  /** Throws `JsonRpcError` where a request cannot be taken. */
   #check(key: unknown): void {
     if (this.#deps.closing.aborted) throw unavailable('nothing new is begun here; connect again')
     if (this.#running.has(key)) throw invalid('id: is that of a request that is under way')

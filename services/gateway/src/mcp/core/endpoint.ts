@@ -455,7 +455,7 @@ export class McpEndpoint {
     return session && this.#deps.clients.read(session.id)
   }
 
-  /** The session that a request names, if it does. Throws `RpcFault` when there is no such session. */
+  /** The session that a request names, if it does. Throws `JsonRpcError` when there is no such session. */
   #session(header: EndpointRequest['header']): ClientSession | undefined {
     const sessionId = header(SESSION_HEADER)?.trim()
     if (sessionId === undefined) return undefined

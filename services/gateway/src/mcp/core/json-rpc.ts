@@ -3,7 +3,7 @@ const MAX_MESSAGE_LENGTH = 800
 
 /** What may be thrown on the way: what the caller is answered. */
 export class JsonRpcError extends Error {
-  override readonly name = 'RpcFault'
+  override readonly name = 'JsonRpcError'
   readonly code: number
   readonly data: unknown
   /** Of the HTTP answer. Failures of what was asked are answers like any other: 200. */

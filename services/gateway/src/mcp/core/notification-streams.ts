@@ -70,7 +70,7 @@ export function sessionStream(
   })
 }
 
-/** The changes that a newer client wants to hear of. Throws `RpcFault`. */
+/** The changes that a newer client wants to hear of. Throws `JsonRpcError`. */
 export function subscriptionStream(
   { upstream }: FeedStreamDeps,
   ends: Ends,

@@ -4,7 +4,7 @@ import { decodeHeader, mismatch } from './classify.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from './json-rpc.ts'
 
-/** Throws `RpcFault` where the headers of a call, which repeat some of its arguments, say something else. */
+/** Throws `JsonRpcError` where the headers of a call, which repeat some of its arguments, say something else. */
 export function checkParameters(
   declared: readonly ParameterHeader[],
   { arguments: given }: Params,

@@ -3,7 +3,7 @@ import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const text = new TextDecoder('utf-8', { fatal: true })
 
-/** The JSON of a client's message. Throws `RpcFault`. */
+/** The JSON of a client's message. Throws `JsonRpcError`. */
 export function parseMessage(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text.decode(bytes))
@@ -13,7 +13,7 @@ export function parseMessage(bytes: Uint8Array): unknown {
   }
 }
 
-/** Apart from parsing, so that a request that is refused is answered by its id. Throws `RpcFault`. */
+/** Apart from parsing, so that a request that is refused is answered by its id. Throws `JsonRpcError`. */
 export function checkDepth(message: unknown): void {
   if (!isTooDeep(message)) return
   throw new JsonRpcError(JsonRpcCode.invalidRequest, `the message is ${TOO_DEEP}`, { status: 400 })

@@ -18,7 +18,7 @@ export interface Route {
   readonly isOutputWrapped?: boolean
 }
 
-/** The one server that has a resource. Throws `RpcFault`. */
+/** The one server that has a resource. Throws `JsonRpcError`. */
 export function routeResource(
   { params, era }: Pick<JsonRpcRequest, 'params' | 'era'>,
   listing: MergedListing,
@@ -27,7 +27,7 @@ export function routeResource(
   return onlyOne(listing.resourceNames.find(uri), uri, era)
 }
 
-/** To which server a request goes, with what; `undefined`: it is for us. Throws `RpcFault`. */
+/** To which server a request goes, with what; `undefined`: it is for us. Throws `JsonRpcError`. */
 export function routeRequest(
   { method, params, era }: JsonRpcRequest,
   listing: MergedListing,

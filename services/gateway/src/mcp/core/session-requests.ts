@@ -23,7 +23,7 @@ export function isSessionRequest({ method, era }: JsonRpcRequest): boolean {
   return era === 'legacy' && METHODS.has(method)
 }
 
-/** Changes what a session is told from now on. Throws `RpcFault`, or answers with the error of a server. */
+/** Changes what a session is told from now on. Throws `JsonRpcError`, or answers with the error of a server. */
 export async function changeSession(
   { upstream, clients }: SessionRequestDeps,
   request: JsonRpcRequest,

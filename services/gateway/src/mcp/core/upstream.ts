@@ -97,7 +97,7 @@ export interface ServerLog {
 
 /** The way to the servers. */
 export interface Upstream {
-  /** Throws `RpcFault` when there was no answer, `MOVED` among them, or the signal's reason. */
+  /** Throws `JsonRpcError` when there was no answer, `MOVED` among them, or the signal's reason. */
   forward(server: string, request: ForwardedRequest): Promise<ForwardedReply>
   /** The rest of what is told of a request, and its answer. Throws as `pass`. */
   resume(kept: ResumePoint, request: ResumedRequest): Promise<ForwardedReply>

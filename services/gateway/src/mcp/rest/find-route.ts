@@ -13,7 +13,7 @@ export interface RestRequest {
 }
 
 /** To which server a request goes, with what. Throws `RestFault`. */
-export function findPassage(
+export function findRoute(
   { method, params }: RestRequest,
   listing: MergedListing,
   entries: Iterable<CatalogEntry>,
@@ -55,6 +55,6 @@ class AbsentFault extends RestFault {
 }
 
 /** Whether a request is worth waiting for its server. */
-export function mayBeOffered(failure: unknown): boolean {
+export function mayBeListedLater(failure: unknown): boolean {
   return failure instanceof AbsentFault && failure.isComing
 }

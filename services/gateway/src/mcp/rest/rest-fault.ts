@@ -74,7 +74,7 @@ export class RestFault extends Error {
 }
 
 /** An error of JSON-RPC. */
-export interface RpcFailure {
+export interface JsonRpcErrorBody {
   readonly code: number
   readonly message: string
   readonly data?: unknown
@@ -89,7 +89,7 @@ export interface Asked {
 const UNAVAILABLE = new Set<unknown>(['unavailable', 'server-unavailable', 'server-startup'])
 
 /** A server's error, or that of the supervisor that was to ask it, which says so by its `data.reason`. */
-export function failed({ method, server }: Asked, failure: RpcFailure): RestFault {
+export function failed({ method, server }: Asked, failure: JsonRpcErrorBody): RestFault {
   const { code, message } = failure
   const data = isObject(failure.data) ? failure.data : {}
   const { reason, retryAfterMs } = data['server'] === server ? data : {}

@@ -1,6 +1,6 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { approvalRule, BusError, catalogKey } from '@mcp-host/contracts'
-import { UnderWay } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/service'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -54,7 +54,7 @@ interface Asked {
 
 let asked: Asked[]
 let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
-let passing: UnderWay
+let passing: InFlight
 let bodies: BodyReader
 let rules: string[]
 let entries: Map<string, CatalogEntry>
@@ -62,7 +62,7 @@ let app: FastifyInstance
 beforeEach(() => {
   asked = []
   answer = () => result({ content: [], 'x-new': 1 })
-  passing = new UnderWay()
+  passing = new InFlight()
   bodies = new BodyReader()
   rules = []
   entries = new Map(catalog.map((each) => [catalogKey(each), each]))

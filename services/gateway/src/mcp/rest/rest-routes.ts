@@ -1,6 +1,6 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { OPTIONS_META_KEY } from '@mcp-host/contracts'
-import type { UnderWay } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import type { Api } from '../../edge/api.ts'
 import { jsonAnswer } from '../../edge/api.ts'
@@ -15,8 +15,8 @@ import type { Upstream } from '../core/upstream.ts'
 import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import type { VirtualServers } from '../virtual-servers.ts'
 import type { RestRequest } from './find-route.ts'
-import { findPassage, mayBeOffered } from './find-route.ts'
-import type { RpcFailure } from './rest-fault.ts'
+import { findRoute, mayBeListedLater } from './find-route.ts'
+import type { JsonRpcErrorBody } from './rest-fault.ts'
 import { failed, needsApproval, refused, RestFault, unanswered } from './rest-fault.ts'
 import {
   CallBody,
@@ -38,7 +38,7 @@ export interface RestRoutesDeps {
   /** Where tools run only when users allow it. */
   readonly approvals?: Approvals | undefined
   /** Requests under way, to be waited for. */
-  readonly passing: UnderWay
+  readonly passing: InFlight
 }
 
 const tags = ['mcp']
@@ -175,7 +175,7 @@ async function pass(
     )
     if (forwarded.isRefused === true) throw refused(server, JSON.parse(text.decode(forwarded.json)))
     if (forwarded.type === 'result') return sendJson(reply, Buffer.from(forwarded.json))
-    const failure = JSON.parse(text.decode(forwarded.json)) as RpcFailure
+    const failure = JSON.parse(text.decode(forwarded.json)) as JsonRpcErrorBody
     throw failed({ method, server }, failure)
   } catch (error) {
     if (error instanceof RestFault) return error.reply(reply)
@@ -193,12 +193,12 @@ async function findServer(
   const all = virtualServers.all()
   const find = (): { route: Route; listing: MergedListing } => {
     const { listing } = all
-    return { route: findPassage(request, listing, entries.values()), listing }
+    return { route: findRoute(request, listing, entries.values()), listing }
   }
   try {
     return find()
   } catch (failure) {
-    return retryUntilListed(all, find, { failure, isWorthIt: mayBeOffered })
+    return retryUntilListed(all, find, { failure, isWorthIt: mayBeListedLater })
   }
 }
 

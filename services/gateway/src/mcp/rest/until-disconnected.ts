@@ -1,11 +1,11 @@
 import { BusError } from '@mcp-host/contracts'
-import type { UnderWay } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import { RestFault } from './rest-fault.ts'
 
 export interface UntilLeft {
   /** Requests under way, to be waited for. */
-  readonly passing: UnderWay
+  readonly passing: InFlight
   /** How long the caller waits. */
   readonly timeoutMs: number | undefined
 }
