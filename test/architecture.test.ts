@@ -138,8 +138,8 @@ describe('what answers MCP clients', () => {
     const known = [
       '@mcp-host/contracts',
       '@mcp-host/tool-search',
-      'mcp-host/cancellation',
-      'mcp-host/json-limits',
+      'mcp-host/async',
+      'mcp-host/json',
       'mcp-host/routing',
       'mcp-host/tool-names',
     ]

@@ -56,3 +56,8 @@ test.each([
   const refusal = expect.objectContaining({ name: 'BusError', code: 'invalid' })
   expect(() => parseInput(z.string().max(3), value, 'body')).toThrow(refusal)
 })
+
+test('an abort is converted to cancelled, with its cause', () => {
+  const abort = AbortSignal.abort().reason as Error
+  expect(BusError.from(abort)).toMatchObject({ code: 'cancelled', cause: abort })
+})

@@ -76,9 +76,12 @@ export class BusError extends Error {
     }
   }
 
-  /** The only conversion. What is not a `BusError` becomes `internal` and keeps its cause for the log. */
+  /** Aborts become `cancelled`, all other errors `internal`; both keep their cause for the log. */
   static from(error: unknown): BusError {
     if (error instanceof BusError) return error
+    if (error instanceof Error && error.name === 'AbortError') {
+      return new BusError('cancelled', 'cancelled', { cause: error })
+    }
     return new BusError('internal', 'internal error', { cause: error })
   }
 

@@ -47,11 +47,16 @@ export function toolCallId(generation: GenerationId, index: number): ToolCallId 
 /** How many log subjects the sessions are spread over. Fixed for ever: logs never move. */
 export const SHARDS = 64
 
-/** FNV-1a of the session id, mod 64. */
+/** The session id's hash, mod 64. */
 export function shardOf(session: SessionId): string {
+  return String(hashText(session) % SHARDS)
+}
+
+/** FNV-1a over UTF-16 units, as 32 bits without a sign. */
+export function hashText(text: string): number {
   let hash = 0x811c9dc5
-  for (let index = 0; index < session.length; index++) {
-    hash = Math.imul(hash ^ session.charCodeAt(index), 0x01000193)
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   }
-  return String((hash >>> 0) % SHARDS)
+  return hash >>> 0
 }

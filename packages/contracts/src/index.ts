@@ -5,6 +5,7 @@ export { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 export {
   GenerationId,
   generationFence,
+  hashText,
   generationId,
   newSessionId,
   RESERVED_SERVER_NAMES,

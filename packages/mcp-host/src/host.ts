@@ -1,4 +1,4 @@
-import { Cancellation } from './cancellation.ts'
+import { Cancellation } from './async/cancellation.ts'
 import type {
   CallToolResult,
   CompleteRequestParams,
@@ -38,7 +38,7 @@ import {
 import type { ResourceIdentity } from './routing/find-resource.ts'
 import type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
 import { Router } from './routing/router.ts'
-import { SlotMap } from './slot-map.ts'
+import { SlotMap } from './async/slot-map.ts'
 import { createManagedServer } from './factory/create-managed-server.ts'
 import type { ManagedServer, MemberServer } from './server/managed-server.ts'
 import { type ReloadReport, ServerGroup } from './server/server-group.ts'

@@ -4,7 +4,7 @@ import { Counter, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import type { OperationsDeps } from './operations.ts'
 import { listenOperations } from './operations.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from 'mcp-host'
 
 const operations = (more: Partial<OperationsDeps> = {}) =>
   listenOperations({

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { fastify } from 'fastify'
 import type { Registry } from 'prom-client'
 import { isLoopback, readHost } from './host-header.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from 'mcp-host'
 
 export interface OperationsDeps {
   readonly service: string

@@ -12,6 +12,7 @@ import type { OperationsDeps } from './operations.ts'
 import { listenOperations } from './operations.ts'
 import type { Config, CrossCheck, Settings } from './settings.ts'
 import { ConfigError, loadConfig } from './settings.ts'
+import { aborted } from 'mcp-host/async'
 
 /** What a service is built from. */
 export interface ServiceDeps {
@@ -187,13 +188,6 @@ async function connectPatiently(
       await delay(500, undefined, { signal })
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 async function writeReadyFile(path: string, content: object): Promise<void> {

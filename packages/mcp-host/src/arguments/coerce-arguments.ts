@@ -1,5 +1,5 @@
-import { coerceScalar } from '../coerce-scalar.ts'
-import { valueAt } from '../json-path.ts'
+import { coerceScalar } from '../json/coerce-scalar.ts'
+import { valueAt } from '../json/json-path.ts'
 import type { SchemaError } from './schema-checker.ts'
 
 type Arguments = Readonly<Record<string, unknown>>

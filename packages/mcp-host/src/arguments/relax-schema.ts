@@ -1,3 +1,4 @@
+import { isObject } from '../json/is-object.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 /** Keywords with one schema, or a list of schemas, for the same value or a part of it. */
@@ -55,8 +56,4 @@ function relaxed(value: unknown): unknown {
 
 function relaxedMap(schemas: Schema): object {
   return Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, relaxed(each)]))
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

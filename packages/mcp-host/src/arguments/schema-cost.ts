@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../inventory/tool.ts'
-import { hasMoreValues } from '../json-limits.ts'
+import { hasMoreValues } from '../json/json-limits.ts'
 import type { ValueSize } from './value-size.ts'
+import { isObject } from '../json/is-object.ts'
 
 /** Compiling takes about 30 µs for each value of a schema; schemas of published tools mostly have less than 300. */
 const MAX_VALUES_COMPILED_HERE = 1000
@@ -175,8 +176,4 @@ function decoded(step: string): string {
 
 function valuesOf(value: unknown): readonly unknown[] {
   return isObject(value) ? Object.values(value) : []
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

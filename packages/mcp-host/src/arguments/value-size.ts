@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../json-limits.ts'
+import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
 
 /** A string of so many characters takes about as long to check as one more value. */
 const CHARACTERS_PER_VALUE = 32

@@ -28,6 +28,7 @@ import {
   variables,
 } from './server-fields.ts'
 import { checkServerName } from './server-name.ts'
+import { isObject } from '../json/is-object.ts'
 
 const common = {
   ...settings,
@@ -88,8 +89,8 @@ const REMEDY = 'Give { servers: { name: { type: "stdio", … } } }.'
 /** What the compiler cannot see in a configuration given as an object. Throws `ConfigurationError`. */
 export function checkConfig(config: McpConfig): void {
   // A caller without a compiler may give anything.
-  const { servers } = isRecord(config) ? config : {}
-  if (!isRecord(servers)) {
+  const { servers } = isObject(config) ? config : {}
+  if (!isObject(servers)) {
     const message = servers === undefined ? 'is missing' : 'must be an object'
     throw new ConfigurationError([{ path: 'servers', message, remedy: REMEDY }])
   }
@@ -99,7 +100,7 @@ export function checkConfig(config: McpConfig): void {
     return [...(fault === undefined ? [] : [{ path, ...fault }]), ...checkServer(server, path)]
   })
   const dependents = Object.entries(servers).map(([name, server]) => {
-    const dependencies = isRecord(server) ? server['dependencies'] : undefined
+    const dependencies = isObject(server) ? server['dependencies'] : undefined
     return { name, dependencies: Array.isArray(dependencies) ? dependencies : [] }
   })
   for (const { name, index, message, remedy } of checkDependencies(dependents)) {
@@ -109,7 +110,7 @@ export function checkConfig(config: McpConfig): void {
 }
 
 function checkServer(server: unknown, path: string): readonly ConfigFault[] {
-  if (!isRecord(server)) {
+  if (!isObject(server)) {
     return [{ path, message: 'must be an object', remedy: 'Give it a "type" and its settings.' }]
   }
   // An optional field may be there without a value, for callers whose compiler allows that.
@@ -132,8 +133,4 @@ function checkServer(server: unknown, path: string): readonly ConfigFault[] {
 
 function isType(type: unknown): type is ServerConfig['type'] {
   return typeof type === 'string' && Object.hasOwn(SCHEMAS, type)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

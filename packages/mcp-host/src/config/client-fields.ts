@@ -1,4 +1,4 @@
-import { ownValue } from '../own-value.ts'
+import { ownValue } from '../json/own-value.ts'
 
 /** A server's fields in the words of this host, read from those that other clients use. */
 export interface OwnFields {

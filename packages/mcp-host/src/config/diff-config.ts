@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import { ownValue } from '../own-value.ts'
+import { ownValue } from '../json/own-value.ts'
 import type { McpConfig } from './mcp-config.ts'
 
 /** Names of servers, by what became of them. */

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 
-import { ownValue } from '../own-value.ts'
+import { ownValue } from '../json/own-value.ts'
 
 /** Something that a schema does not allow. */
 export interface Problem {

@@ -1,7 +1,8 @@
-import { ownValue } from '../own-value.ts'
+import { ownValue } from '../json/own-value.ts'
 import type { ConfigInput } from './find-inputs.ts'
 import type { McpConfig } from './mcp-config.ts'
 import type { RemoteEntry, StdioEntry } from './server-entry.ts'
+import { isObject } from '../json/is-object.ts'
 
 /** A server as people write it; anything is accepted here and checked when it is read. */
 export type WrittenServer = StdioEntry | RemoteEntry | Readonly<Record<string, unknown>>
@@ -32,18 +33,14 @@ export function isComplete(config: unknown): config is McpConfig {
   // A caller without a compiler may give anything.
   const { servers, ...others } = Object(config) as { servers?: unknown }
   return (
-    isRecord(servers) &&
+    isObject(servers) &&
     Object.keys(others).length === 0 &&
     Object.values(servers).every(isCompleteServer)
   )
 }
 
 function isCompleteServer(server: unknown): boolean {
-  if (!isRecord(server)) return false
+  if (!isObject(server)) return false
   const required = ownValue(REQUIRED, String(server['type']))
   return required !== undefined && required.every((field) => server[field] !== undefined)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../cancellation.ts'
+import type { CancelSignal } from '../async/cancellation.ts'
 import {
   type JSONRPCMessage,
   type Progress,
@@ -10,7 +10,7 @@ import * as z from 'zod'
 
 import { type Mask, maskError } from '../process/mask-secrets.ts'
 import { MAX_TIMER_MS } from '../config/time-limit.ts'
-import { SlotMap } from '../slot-map.ts'
+import { SlotMap } from '../async/slot-map.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
 import { type ErrorBody, RpcError } from '../errors/rpc-error.ts'
 import { tidyError } from './tidy-message.ts'

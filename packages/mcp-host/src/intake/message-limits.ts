@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../json-limits.ts'
+import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
 
 const MEBIBYTE = 1024 * 1024
 

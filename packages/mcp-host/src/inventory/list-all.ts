@@ -9,6 +9,7 @@ import { nameFault, shownName } from './item-name.ts'
 import { cachingOf, type ListCaching, strictest } from './list-caching.ts'
 import { type ListBudget, weigh } from './list-budget.ts'
 import { readItem } from './read-item.ts'
+import { isObject } from '../json/is-object.ts'
 
 /** A list that goes on longer than this does not end. */
 const MAX_PAGES = 1000
@@ -161,10 +162,6 @@ class Warnings {
 function nameOf(raw: unknown): string | undefined {
   if (!isObject(raw)) return undefined
   return [raw['name'], raw['uri'], raw['uriTemplate']].find((name) => typeof name === 'string')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Servers announce all that concerns resources at once, and some have no templates. */

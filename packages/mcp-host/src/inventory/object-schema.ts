@@ -1,3 +1,4 @@
+import { isObject } from '../json/is-object.ts'
 /** A tool's JSON Schema as all clients take it, where it has one reading; else as it is. */
 export function toObjectSchema(schema: unknown): unknown {
   // No arguments are described: any may be given.
@@ -25,8 +26,4 @@ function toPropertySchemas(properties: Readonly<Record<string, unknown>>): objec
     return [name, schema === false ? { not: {} } : {}]
   })
   return Object.fromEntries(schemas)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

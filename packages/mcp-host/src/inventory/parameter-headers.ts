@@ -1,4 +1,4 @@
-import { ownValue } from '../own-value.ts'
+import { ownValue } from '../json/own-value.ts'
 
 /** How an argument is repeated in the headers of an HTTP request, as its schema's `x-mcp-header` asks. */
 export interface ParameterHeader {

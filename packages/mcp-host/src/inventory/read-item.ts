@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
-import { coerceScalar } from '../coerce-scalar.ts'
-import { type JsonPath, valueAt, withValueAt } from '../json-path.ts'
+import { coerceScalar } from '../json/coerce-scalar.ts'
+import { type JsonPath, valueAt, withValueAt } from '../json/json-path.ts'
 
 /** A description with more faults is none. */
 const MAX_FAULTS = 100

@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../cancellation.ts'
+import type { CancelSignal } from '../async/cancellation.ts'
 import { type Place, WaitingLine } from './waiting-line.ts'
 
 /** Which call goes first when a server is saturated. */

@@ -7,9 +7,9 @@ import {
 } from '@modelcontextprotocol/client'
 
 import type { ListName } from '../inventory/inventory.ts'
-import { ownValue } from '../own-value.ts'
+import { ownValue } from '../json/own-value.ts'
 import { type Mask, maskJson } from '../process/mask-secrets.ts'
-import { SlotMap } from '../slot-map.ts'
+import { SlotMap } from '../async/slot-map.ts'
 import { applyDefaults } from './apply-defaults.ts'
 import type {
   CausingCall,

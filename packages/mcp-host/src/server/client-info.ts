@@ -1,2 +1,4 @@
-/** How the host introduces itself to servers; the version is that of the package. */
-export const CLIENT_INFO = { name: 'mcp-host', version: '0.1.0' }
+import { VERSION } from '../version.ts'
+
+/** How the host introduces itself to servers. */
+export const CLIENT_INFO = { name: 'mcp-host', version: VERSION }

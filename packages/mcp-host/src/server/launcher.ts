@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
-import { ownValue } from '../own-value.ts'
+import { ownValue } from '../json/own-value.ts'
 
 /** Programs that fetch what they run; of those with a list, only with one of these commands. */
 const LAUNCHERS: Readonly<Record<string, readonly string[] | undefined>> = {

@@ -1,5 +1,5 @@
-import type { CancelSignal } from '../cancellation.ts'
-import { toAbortSignal } from '../cancellation.ts'
+import type { CancelSignal } from '../async/cancellation.ts'
+import { toAbortSignal } from '../async/cancellation.ts'
 import { type Implementation, SdkHttpError } from '@modelcontextprotocol/client'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
@@ -14,7 +14,7 @@ import { LineQuota, withQuota } from '../intake/line-quota.ts'
 import { bindLogger, type Logger } from '../logger.ts'
 import { backoffMs } from '../policies/backoff.ts'
 import { HealthScore } from '../policies/health-score.ts'
-import { pause } from '../policies/pause.ts'
+import { pause } from '../async/sleep.ts'
 import { RestartPolicy } from '../policies/restart.ts'
 import { timeLimit } from '../config/time-limit.ts'
 import { LaunchError } from '../process/launch.ts'
@@ -29,6 +29,7 @@ import type { ServerSnapshot } from './server-snapshot.ts'
 import { moveState, type ServerState } from './server-state.ts'
 import { startFailure } from './start-failure.ts'
 import { takeSnapshot } from './take-snapshot.ts'
+import { aborted } from '../async/aborted.ts'
 
 const START_BACKOFF = { firstMs: 1000, maxMs: 30_000 }
 /** A server that was ready for so long did not fail because of how it was started. */
@@ -476,11 +477,4 @@ export class Server {
 function statusOf(error: unknown): number | undefined {
   const cause = error instanceof RpcSendError ? error.cause : undefined
   return cause instanceof SdkHttpError ? cause.data.status : undefined
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -16,7 +16,8 @@ import {
   watchResources,
 } from '@mcp-host/contracts'
 import type { Params } from './core/json-rpc.ts'
-import { isObject, JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
+import { isObject } from 'mcp-host/json'
+import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 import type {
   ClientMessage,
   ResumePoint,

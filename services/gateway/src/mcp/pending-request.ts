@@ -1,7 +1,7 @@
 import type { Bus, CallOptions, Frame, OpaqueReplyListener } from '@mcp-host/bus'
 import type { McpReplyHead } from '@mcp-host/contracts'
 import { BusError, newEnvelope, mcpRequestControl } from '@mcp-host/contracts'
-import type { CancelSignal } from 'mcp-host/cancellation'
+import type { CancelSignal } from 'mcp-host/async'
 import type { ResumePoint, ReplyListener } from './core/upstream.ts'
 
 /** After so much silence whoever runs a request is asked for a sign of life, again and again. */

@@ -8,7 +8,7 @@ import { bundleListing } from './core/bundle.ts'
 import { listedNames } from './core/listed-names.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { MergedListing } from './core/merged-listing.ts'
-import { isObject } from './core/json-rpc.ts'
+import { isObject } from 'mcp-host/json'
 import type { AbsentServer } from './absent-server.ts'
 import { absentServer } from './absent-server.ts'
 

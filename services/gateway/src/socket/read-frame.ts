@@ -1,5 +1,5 @@
 import { BusError, parseInput, Up } from '@mcp-host/contracts'
-import { isTooDeep, TOO_DEEP } from 'mcp-host/json-limits'
+import { isTooDeep, TOO_DEEP } from 'mcp-host/json'
 import type { RawData } from 'ws'
 
 /** Largest frame that is read; `Up` limits the text in it further. */

@@ -2,7 +2,7 @@ import { BusError } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { end, FakeModel, read, said } from '../resilience/__fixtures__/fake-model.ts'
 import { retried } from '../resilience/retried.ts'
-import { sleep } from '../sleep.ts'
+import { sleep } from '@mcp-host/service'
 import { budgeted } from './budgeted.ts'
 
 const limits = { concurrent: 1 }

@@ -9,7 +9,7 @@ import {
 import { BudgetError } from '../budget/budgeted.ts'
 import type { Model, StreamPart } from '../model.ts'
 import { ProviderError } from '../provider-error.ts'
-import { sleep } from '../sleep.ts'
+import { sleep } from '@mcp-host/service'
 
 /** So often it is asked once more. */
 const RETRIES = 2

@@ -1,5 +1,6 @@
 import type { Envelope, McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { OPTIONS_META_KEY } from '@mcp-host/contracts'
+import { isObject } from 'mcp-host/json'
 
 export type Era = McpRequestHead['era']
 
@@ -71,8 +72,4 @@ export function withLegacyOutput(result: object, isWrapped: boolean): object {
   const hasText = blocks.some((block) => isObject(block) && block['type'] === 'text')
   const added = hasText ? [] : [{ type: 'text', text: JSON.stringify(value) }]
   return { ...result, content: [...blocks, ...added], structuredContent: { result: value } }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

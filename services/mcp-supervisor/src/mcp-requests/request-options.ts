@@ -1,7 +1,7 @@
 import { OPTIONS_META_KEY, RequestOptions } from '@mcp-host/contracts'
 import { ValidationError } from 'mcp-host'
 import type { Json } from './eras.ts'
-import { isObject } from './eras.ts'
+import { isObject } from 'mcp-host/json'
 
 /** Options of a request in its `_meta`: time-out, priority, retries. Throws `ValidationError` naming a faulty one. */
 export function requestOptions({ _meta: meta }: Json): RequestOptions | undefined {

@@ -1,6 +1,6 @@
 import { ownValue } from '@mcp-host/contracts'
 import type { Json } from './eras.ts'
-import { isObject } from './eras.ts'
+import { isObject } from 'mcp-host/json'
 import type { McpReply } from './forward-request.ts'
 
 /** Questions that a server asks at once come one after another. */

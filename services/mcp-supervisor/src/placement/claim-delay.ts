@@ -1,4 +1,5 @@
 import type { CatalogEntry } from '@mcp-host/contracts'
+import { hashText } from '@mcp-host/contracts'
 
 const STEP_MS = 150
 const MAX_STEPS = 3
@@ -21,10 +22,9 @@ export function claimDelayMs(
   return STEP_MS * Math.min(MAX_STEPS, ahead.length)
 }
 
-/** FNV-1a, mixed once more: names that differ only at the end must not stay neighbours. */
+/** Mixed once more: the hashes of names that differ only at the end are close to each other. */
 function weight(key: string, id: string): number {
-  let hash = 0x811c9dc5
-  for (const char of `${key} ${id}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
+  let hash = hashText(`${key} ${id}`)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   return (hash ^ (hash >>> 13)) >>> 0
 }

@@ -3,7 +3,7 @@ import type { ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { HostedServer } from '../hosting/hosted-server.ts'
 import { LEASE_TTL_MS } from './obtain-lease.ts'
-import { pause } from './pause.ts'
+import { sleep } from 'mcp-host/async'
 import type { Peers } from './peers.ts'
 import type { ProcessSlots } from './process-slots.ts'
 
@@ -187,7 +187,7 @@ export class DedicatedProcesses<Name extends string> {
         return this.#watch(name, process)
       } catch {
         // Still away.
-        await pause(AWAY_RETRY_MS)
+        await sleep(AWAY_RETRY_MS)
       }
     }
   }

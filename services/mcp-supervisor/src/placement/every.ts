@@ -1,4 +1,4 @@
-import { aborted } from './aborted.ts'
+import { aborted } from 'mcp-host/async'
 import { SharedPolicy } from './shared-policy.ts'
 
 /** Every supervisor runs the server. One that is not ready leaves the requests to the others. */

@@ -1,6 +1,6 @@
 import type { Bus, CatalogView, Lease, LeaseView } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
-import { pause } from './pause.ts'
+import { sleep } from 'mcp-host/async'
 import type { Peers } from './peers.ts'
 import { STEADY_MS } from './peers.ts'
 import { claimDelayMs } from './claim-delay.ts'
@@ -55,7 +55,7 @@ export async function obtainLease(
       if (!told.has(message)) deps.logger.warn(fields, 'trying again until it works')
       told.add(message)
       // The broker is away: there is nothing to be had until it is back.
-      await pause(AWAY_RETRY_MS, signal)
+      await sleep(AWAY_RETRY_MS, signal)
     }
   }
 }
@@ -71,13 +71,13 @@ async function tryToObtain(
   const holder = leases.holders.get(key)?.holder
   if (holder === undefined || holder === bus.id) {
     if (!isLeftover()) {
-      await pause(claimDelayMs(key, bus.id, catalog.entries.values()), signal)
+      await sleep(claimDelayMs(key, bus.id, catalog.entries.values()), signal)
       // The lease may have ended while its holder could not reach the broker.
-      if (bus.sinceOutageMs() < STEADY_MS) await pause(STEADY_MS, signal)
+      if (bus.sinceOutageMs() < STEADY_MS) await sleep(STEADY_MS, signal)
     }
     const lease = await bus.leases.acquire(key, options)
     // The view has not seen it yet.
-    if (lease === undefined) await pause(RETRY_MS, signal)
+    if (lease === undefined) await sleep(RETRY_MS, signal)
     return lease
   }
   await onForeign()
@@ -86,7 +86,7 @@ async function tryToObtain(
   const now = await bus.leases.holder(key)
   if (end === 'dead' && now?.holder === holder) {
     deps.onDead(holder)
-    await pause(claimDelayMs(key, bus.id, catalog.entries.values(), holder), signal)
+    await sleep(claimDelayMs(key, bus.id, catalog.entries.values(), holder), signal)
     return bus.leases.take(key, now.revision, options)
   }
   return now === undefined ? bus.leases.acquire(key, options) : undefined

@@ -1,6 +1,6 @@
 import type { Lease } from '@mcp-host/bus'
 import type { HostedServer } from '../hosting/hosted-server.ts'
-import { aborted } from './aborted.ts'
+import { aborted } from 'mcp-host/async'
 import { SharedPolicy } from './shared-policy.ts'
 
 /** One supervisor at a time runs the server: the one that has its lease. */

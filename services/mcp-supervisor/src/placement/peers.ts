@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import { BusError, newEnvelope, supervisorControl } from '@mcp-host/contracts'
-import { pause } from './pause.ts'
+import { sleep } from 'mcp-host/async'
 
 const PROBE_MS = 200
 /** One missing answer may be a subscription that is just being made; two are a death. */
@@ -40,7 +40,7 @@ export class Peers {
   /** Whether nobody answers for it: it is dead, or cannot reach the broker. */
   async isGone(supervisor: string): Promise<boolean> {
     if (await this.#answers(supervisor)) return false
-    await pause(SECOND_PROBE_MS)
+    await sleep(SECOND_PROBE_MS)
     if (await this.#answers(supervisor)) return false
     return this.#bus.sinceOutageMs() > STEADY_MS
   }
@@ -52,7 +52,7 @@ export class Peers {
     while (!signal.aborted) {
       if (await this.isGone(supervisor)) for (const onDead of listeners) onDead()
       // Aborted: nobody wants to know any more.
-      await pause(PROBE_MS, signal).catch(() => undefined)
+      await sleep(PROBE_MS, signal).catch(() => undefined)
     }
   }
 

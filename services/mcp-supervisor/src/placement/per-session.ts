@@ -2,9 +2,8 @@ import type { Lease, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerStats } from '@mcp-host/contracts'
 import type { ServerRequestCallback } from 'mcp-host'
 import { HostedServer } from '../hosting/hosted-server.ts'
-import { aborted } from './aborted.ts'
+import { aborted, sleep } from 'mcp-host/async'
 import { DedicatedProcessPool } from './dedicated-process-pool.ts'
-import { pause } from './pause.ts'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
 
@@ -87,7 +86,7 @@ export class PerSessionPolicy implements PlacementPolicy {
       this.#context.publish(lasting)
       await hosted[Symbol.asyncDispose]()
       if (found.state === 'ready') return await aborted(over)
-      await pause(DISCOVER_AGAIN_MS, over).catch(() => undefined)
+      await sleep(DISCOVER_AGAIN_MS, over).catch(() => undefined)
     } finally {
       await hosted[Symbol.asyncDispose]()
     }

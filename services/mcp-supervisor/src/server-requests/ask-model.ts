@@ -2,7 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Envelope, GenerationId, SampleReply, SampleRequest } from '@mcp-host/contracts'
 import { addUsage, BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
 import type { ServerRequest } from 'mcp-host'
-import { pause } from '../placement/pause.ts'
+import { sleep } from 'mcp-host/async'
 import type { RunningCall } from '../tool-calls/running-calls.ts'
 
 /** A reply that takes longer nobody waits for. */
@@ -69,7 +69,7 @@ async function cancel(
       return
     } catch {
       // Without it the model ends at its deadline.
-      await pause(CANCEL_RETRY_MS)
+      await sleep(CANCEL_RETRY_MS)
     }
   }
 }

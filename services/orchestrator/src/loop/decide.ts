@@ -9,7 +9,7 @@ import type {
   TurnOutcome,
 } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import { MAX_JSON_DEPTH } from 'mcp-host/json-limits'
+import { MAX_JSON_DEPTH } from '@mcp-host/service'
 import type { Limits } from '../turn/turn.ts'
 
 /** What a turn has to do next. */

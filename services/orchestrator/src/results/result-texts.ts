@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { ToolFinished } from '@mcp-host/contracts'
-import { parseInThread } from 'mcp-host/thread'
+import { parseInThread } from '@mcp-host/service'
 import { resultText } from './result-text.ts'
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024

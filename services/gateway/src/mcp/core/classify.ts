@@ -1,5 +1,6 @@
 import type { Params, JsonRpcId } from './json-rpc.ts'
-import { isObject, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { isObject } from 'mcp-host/json'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
 import { isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 

@@ -4,7 +4,8 @@ import type { McpEndpoint, EndpointReply } from './endpoint.ts'
 import { failure, messageOf } from './messages.ts'
 import type { VirtualServer } from './virtual-server.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
-import { isObject, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { isObject } from 'mcp-host/json'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 export interface DuplexSessionDeps {
   readonly endpoint: McpEndpoint

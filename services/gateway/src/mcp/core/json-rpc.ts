@@ -46,7 +46,3 @@ export const JsonRpcCode = {
 export type JsonRpcId = string | number
 
 export type Params = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -16,7 +16,7 @@ import { ListPages } from './list-pages.ts'
 import type { Params } from './json-rpc.ts'
 import { ResourceNames } from './resource-names.ts'
 import { withPageNamed } from './result-links.ts'
-import { isObject } from './json-rpc.ts'
+import { isObject } from 'mcp-host/json'
 import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
 import type { Era } from './versions.ts'
 

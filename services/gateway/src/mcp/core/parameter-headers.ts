@@ -2,7 +2,7 @@ import type { ParameterHeader } from 'mcp-host/routing'
 import { parameterText } from 'mcp-host/routing'
 import { decodeHeader, mismatch } from './classify.ts'
 import type { Params } from './json-rpc.ts'
-import { isObject } from './json-rpc.ts'
+import { isObject } from 'mcp-host/json'
 
 /** Throws `JsonRpcError` where the headers of a call, which repeat some of its arguments, say something else. */
 export function checkParameters(

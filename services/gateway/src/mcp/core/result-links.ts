@@ -1,5 +1,5 @@
 import type { Params } from './json-rpc.ts'
-import { isObject } from './json-rpc.ts'
+import { isObject } from 'mcp-host/json'
 
 /** What a resource is called here. */
 type Rename = (uri: string) => string

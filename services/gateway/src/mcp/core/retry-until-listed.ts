@@ -1,4 +1,4 @@
-import type { CancelSignal } from 'mcp-host/cancellation'
+import type { CancelSignal } from 'mcp-host/async'
 import type { VirtualServer } from './virtual-server.ts'
 
 /** How long a request waits for a server that is just starting, or moving to another supervisor. */

@@ -1,6 +1,6 @@
 import { MAX_QUERY_LENGTH, ToolIndex } from '@mcp-host/tool-search'
 import type { Params } from './json-rpc.ts'
-import { isObject } from './json-rpc.ts'
+import { isObject } from 'mcp-host/json'
 
 export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'

@@ -3,7 +3,8 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { ItemAddress } from '../core/server-listing.ts'
 import type { JsonRpcError } from '../core/json-rpc.ts'
-import { isObject, JsonRpcCode } from '../core/json-rpc.ts'
+import { isObject } from 'mcp-host/json'
+import { JsonRpcCode } from '../core/json-rpc.ts'
 
 const RestFailure = z.object({
   code: z

@@ -1,5 +1,5 @@
 import type { Model, StreamPart } from '../../model.ts'
-import { sleep } from '../../sleep.ts'
+import { sleep } from '@mcp-host/service'
 
 /** What a model does next: give a part, fail, or wait so many milliseconds. */
 export type Step = StreamPart | Error | number

@@ -1,0 +1,5 @@
+export { aborted } from './async/aborted.ts'
+export { Cancellation, type CancelSignal, toAbortSignal } from './async/cancellation.ts'
+export { InFlight } from './async/in-flight.ts'
+export { pause, sleep } from './async/sleep.ts'
+export { SlotMap } from './async/slot-map.ts'

@@ -1,0 +1,2 @@
+export { isObject } from './json/is-object.ts'
+export { isTooDeep, MAX_JSON_DEPTH, TOO_DEEP } from './json/json-limits.ts'
