@@ -13,7 +13,7 @@ export interface BalancerOptions {
 }
 
 /**
- * Gives each request to the next server in turn, whoever sends it: nothing holds a client to the
+ * Gives each request to the next server in turn, from any client: nothing holds a client to the
  * server it began with. The `Host` header stays as it was, for it is what servers are to judge.
  */
 export async function startBalancer(

@@ -90,7 +90,7 @@ function comeBack(headers: Headers, lastEventId: string | undefined): Promise<Op
   return open(stack.url, { headers: { ...headers, 'last-event-id': lastEventId ?? '' } })
 }
 
-/** What comes until the stream ends, or breaks. */
+/** The events until the stream ends or breaks. */
 async function* eventsOf({ body }: Response): AsyncGenerator<Event> {
   let text = ''
   const decoder = new TextDecoder()
@@ -168,7 +168,7 @@ test('a client gets an answer of which it had heard nothing when its gateway was
   expect(await callsOf('silent')).toBe(1)
 })
 
-test('a large result is there for whoever comes back, also twice', async () => {
+test('a large result is there for a client that comes back, also twice', async () => {
   const headers = await begin(LATEST)
   const stream = await call(headers, 'test__large', {})
   const [primed] = await take(stream, 1)

@@ -190,7 +190,7 @@ test('a server that ends in mid-call is 502: nobody knows whether it did it', as
 })
 
 test(
-  'a supervisor that dies is 502 for what it ran and 503 for what comes next',
+  'a supervisor that dies is 502 for the calls it ran and 503 for the next ones',
   { timeout: 60_000 },
   async () => {
     const slow = call('other__slow', 'until it dies')

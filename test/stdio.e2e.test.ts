@@ -40,7 +40,7 @@ afterAll(() => stack[Symbol.asyncDispose]())
 const program = (...args: string[]) => ({
   command: process.execPath,
   args: [join(import.meta.dirname, '../tools/run.mjs'), 'stdio', ...args],
-  // Not the settings of whoever runs the tests, but their programs.
+  // Without the settings of the user who runs the tests, but with their programs.
   env: {
     PATH: process.env['PATH'] ?? '',
     ENV_FILE: 'none',
@@ -192,7 +192,7 @@ test('an older client hears of changes also after the gateway was killed', async
   await client.close()
 })
 
-test('what comes in by a pipe is answered, one line each, before the end', async () => {
+test('requests from a pipe are answered, one line each, before the end', async () => {
   const { command, args, env } = program('--url', stack.url)
   const child = spawn(command, args, { env: { ...process.env, ...env } })
   child.stdin.end(

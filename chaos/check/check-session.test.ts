@@ -32,7 +32,7 @@ test('a run in which all agree breaks no rule', () => {
   expect(broken({})).toEqual([])
 })
 
-test('what comes too late into the log counts for nothing', () => {
+test('entries that reach the log too late do not count', () => {
   const late = [
     { ...log[0], seq: 12 },
     { ...log[4], seq: 13, fact: { ...log[4]!.fact, outcome: 'error' } },

@@ -36,7 +36,7 @@ export function runCommand(command, args, options = {}) {
 
 /**
  * Ends the installers that run, then this process: a signal sent to this process alone would miss them. What they have
- * half done is cleared away in between, by whoever waits for them.
+ * half done is cleared away in between, by the caller.
  */
 export async function endCommandsOn(signal) {
   isInterrupted = true

@@ -41,7 +41,7 @@ export async function* messagesOf(answer: IncomingMessage): AsyncGenerator<strin
     if (error instanceof Refusal) throw error
     throw broken(error instanceof Error ? error.message : String(error), error)
   } finally {
-    // Whoever leaves early wants no more of it.
+    // A reader that leaves early needs no more of it.
     answer.destroy()
   }
 }

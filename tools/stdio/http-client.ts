@@ -15,7 +15,7 @@ export interface HttpRequest {
 
 /**
  * Requests to one host, which may come and go and change its address. Answers may take as long as they take:
- * whoever asks has a limit of its own.
+ * the caller has a limit of its own.
  */
 export class HttpClient implements Disposable {
   readonly #url: () => URL

@@ -104,7 +104,7 @@ export interface Bus extends AsyncDisposable {
     handler: OpaqueCallHandler<Request, Reply>,
   ): Disposable
 
-  /** Sends a live event to whoever listens now. */
+  /** Sends a live event to the processes that listen. */
   emit<S extends string, Payload>(
     contract: EventContract<S, Payload>,
     params: SubjectParams<S>,
@@ -233,7 +233,7 @@ export interface SessionLog {
   listen(session: SessionId): Promise<LogEnd & Disposable>
 
   /**
-   * Every entry after a sequence in order, none left out and none twice, then what comes, until the
+   * Every entry after a sequence in order, none left out and none twice, then each new one, until the
    * signal. With `deltas` also text as it is written, where a lost delta shows in the offset of the next,
    * and the progress of tools, which may be lost.
    * Throws `not-found` once the session was deleted, `unavailable` when what was given last was lost.

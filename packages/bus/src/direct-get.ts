@@ -13,7 +13,7 @@ export type DirectQuery = DirectMsgRequest & {
   readonly max_bytes?: number
 }
 
-/** Whoever has the stream answers, with so many messages as a batch is to have, else with one. */
+/** Any replica of the stream answers: with a batch of messages, or with one. */
 export async function directGet(
   inbox: ReplyInbox,
   stream: string,

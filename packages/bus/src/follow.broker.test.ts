@@ -63,7 +63,7 @@ const deltaSubject = (session: SessionId) =>
   fillSubject(textDelta.subject, { session, shard: shardOf(session) })
 
 describe('following a session', () => {
-  test('gives all that is stored after the cursor, says so, then gives what comes', async () => {
+  test('gives all that is stored after the cursor, says so, then gives new entries', async () => {
     const session = newSessionId()
     const [before, stored] = [
       await append(session, said('before')),

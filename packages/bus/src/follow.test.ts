@@ -66,7 +66,7 @@ test('a reader that pauses costs no more than its queue, and misses no entry', a
   expect(given.filter(({ type }) => type === 'delta').length).toBeLessThanOrEqual(2_000)
 })
 
-test('nor does it when what comes is long', async () => {
+test('nor does it when new entries are long', async () => {
   const { source, read, store, write } = fakeSource()
   using hub = new SessionHub(source)
   const options = { after: 0, signal: new AbortController().signal }

@@ -11,7 +11,7 @@ const MAX_QUEUED_LENGTH = 1024 * 1024
 const PAGE = 100
 
 /**
- * Follows one session: what is stored after `after`, then what comes. A slow reader costs no memory:
+ * Follows one session: what is stored after `after`, then new entries. A slow reader costs no memory:
  * what does not fit its queue is dropped and read again later. Throws `not-found` once the log was purged.
  */
 export async function* followSession(

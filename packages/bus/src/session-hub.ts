@@ -133,7 +133,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
   }
 
   /**
-   * The connection broke. What is repeated meanwhile is lost, and what comes afterwards may stand behind
+   * The connection broke. Repeats sent meanwhile are lost, and later entries may stand behind
    * it, on a subject whose own sequence shows no hole.
    */
   interrupted(): void {
@@ -211,7 +211,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
         isComplete = false
       }
     } while (this.#dirty && !this.#closed)
-    // In one step with the last look at #dirty: what comes in between would be forgotten.
+    // In one step with the last look at #dirty: an entry between the two would be missed.
     this.#checking = false
     if (isComplete) this.#announcer.tell((listener) => listener.checked())
     else this.#dirty = true
@@ -239,7 +239,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
   #poll(): void {
     const now = Date.now()
     const quietMs = now - this.#lastActivity
-    // What comes shows what was lost before it.
+    // The next entry shows what was lost before it.
     const canWait = !this.#dirty && quietMs < MIN_POLL_MS && now - this.#lastLook < MAX_POLL_MS
     if (canWait) this.#wait(MIN_POLL_MS - quietMs)
     else this.check()

@@ -13,7 +13,7 @@ interface Participants {
 export interface EventContract<S extends string, Payload> extends Participants {
   readonly kind: 'event'
   readonly subject: S
-  /** `log`: appended to the session's log and kept. `live`: whoever listens now gets it, once. */
+  /** `log`: appended to the session's log and kept. `live`: sent once, to the processes that listen. */
   readonly durability: 'log' | 'live'
   readonly payload: z.ZodType<Payload>
 }

@@ -342,7 +342,7 @@ test.each([
   expect(create).toThrow(`${name} must be a number, at least ${least}`)
 })
 
-test('what comes before the start is refused with the reason', async () => {
+test('a request before the start is refused with the reason', async () => {
   const { host } = await HostStage.open()
   await expect(host.reload({ servers: {} })).rejects.toThrow('initialize the host before a reload')
   await expect(host.callTool('a.b')).rejects.toThrow('there is no tool "a.b"')

@@ -167,7 +167,7 @@ export class MCPHost implements AsyncDisposable {
   async reload(config?: ConfigGiven): Promise<ReloadReport> {
     if (this.#initialized === undefined) throw new Error('initialize the host before a reload')
     const next = await this.#source.read(config)
-    // A start under way comes first; its failure goes to whoever started.
+    // A start in flight ends first; its caller gets its failure.
     await this.#initialized.catch(() => undefined)
     const report = await this.#group.reload(next)
     this.#source.follow(config)

@@ -191,7 +191,7 @@ async function connectPatiently(
 }
 
 async function writeReadyFile(path: string, content: object): Promise<void> {
-  // Renamed into place, so that whoever waits for it never reads half of it.
+  // Renamed into place, so that no reader sees half of it.
   await writeFile(`${path}.${process.pid}`, JSON.stringify(content))
   await rename(`${path}.${process.pid}`, path)
 }

@@ -28,7 +28,7 @@ export async function runProgram(
     command: process.execPath,
     args: [join(root, 'tools', 'run.mjs'), ...args],
     cwd: root,
-    // Not the settings of whoever runs the tests.
+    // Without the settings of the user who runs the tests.
     env: { ...inherited(), ENV_FILE: 'none', ...env },
     stdin: input === undefined ? 'ignore' : 'pipe',
   })

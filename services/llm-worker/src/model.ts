@@ -29,7 +29,7 @@ export type StreamPart =
       readonly providerMetadata?: ProviderMetadata
     }
   | { readonly type: 'end'; readonly usage?: Usage }
-  /** It writes what comes as a whole later, such as a tool call. */
+  /** The model writes something that arrives as a whole, such as a tool call. */
   | { readonly type: 'progress' }
   /** Something the user should know about this answer. */
   | { readonly type: 'notice'; readonly text: string }

@@ -32,13 +32,15 @@ const number = z.number().int().positive().optional()
 const hasLinks = z.boolean().optional()
 
 /**
- * What comes back with a body: `result` with the server's result; `error` with a JSON-RPC error object;
- * `stored` with the key of a result that is too large for a message; `notice`, after which more comes, with
- * the `params` of a notification; `ask`, after which more comes too, with the `params` of a request to the
- * caller, whose answer goes to `mcpRequestControl` under `ask`; `running`, after which more comes, when a sign of life
- * was asked for; `kept`, after which more comes, when from now on `resumeRequest` finds it at this supervisor;
- * `moved` when that has come, so that the rest is told elsewhere. What is told of a request that is kept has a
- * `number`, counted from 1.
+ * The head of one reply to a forwarded request, by `type`:
+ * - `result`, `error`: the last; the body is the server's result, or a JSON-RPC error object.
+ * - `stored`: the last; the result is too large for a message and is in the object store under `key`.
+ * - `notice`: the body is the `params` of a notification.
+ * - `ask`: the body is the `params` of a request to the caller; its answer goes to `mcpRequestControl` under `ask`.
+ * - `running`: the answer to a ping.
+ * - `kept`: `resumeRequest` finds the request at this supervisor.
+ * - `moved`: the last; another caller resumed the request.
+ * The replies of a resumable request have a `number`, counted from 1.
  */
 export const McpReplyHead = z.discriminatedUnion('type', [
   z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCall, defineEvent } from '../contract.ts'
 
-/** Whoever watches says so again before that; what nobody watches any more is not asked of the server. */
+/** A watch ends after this time unless it is renewed; the subscription at the server ends with the last watch. */
 export const WATCH_MS = 30_000
 
 const watch = {

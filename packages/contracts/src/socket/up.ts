@@ -48,7 +48,7 @@ export const MessageUp = z.object({
     replaces: MessageId.optional(),
     /** Who is to answer, as `provider/model` or `provider`. */
     model: ModelReference.optional(),
-    /** What comes with it: keys of files that were stored before. */
+    /** Keys of files that were stored before. */
     attachments: AttachmentKeys.optional(),
   }),
 })

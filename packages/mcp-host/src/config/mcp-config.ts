@@ -54,7 +54,7 @@ export interface InstanceConfig {
 }
 
 /**
- * Which instance gets a request: each in turn, whoever has the fewest for its weight, or by its latest failures
+ * Which instance gets a request: each in turn, the one with the fewest for its weight, or by its latest failures
  * and latencies. Weights count in all of them; `weighted` is another word for `round-robin`.
  */
 export type BalancePolicy = 'round-robin' | 'weighted' | 'least-in-flight' | 'health-scored'

@@ -60,11 +60,8 @@ test.each([
   expect(withObjectResult(given)).toBe(given)
 })
 
-test.each([5, null, 'text'])(
-  'a result of %j is an error for whoever waits for an object',
-  (result) => {
-    expect(withObjectResult(message({ result }))).toEqual(
-      message({ error: { ...INTERNAL, message: 'its result is not an object' } }),
-    )
-  },
-)
+test.each([5, null, 'text'])('a result of %j is an error, for an object is required', (result) => {
+  expect(withObjectResult(message({ result }))).toEqual(
+    message({ error: { ...INTERNAL, message: 'its result is not an object' } }),
+  )
+})

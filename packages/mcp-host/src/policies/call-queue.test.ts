@@ -76,7 +76,7 @@ test('the higher priority goes first, within it first come, first served', async
   expect(admitted).toEqual(['high 1', 'high 2', 'normal 1', 'normal 2', 'low 1'])
 })
 
-test('every eighth place goes to whoever has waited longest, so that nobody starves', async () => {
+test('every eighth slot goes to the call that has waited longest, so that none starves', async () => {
   occupy()
   const waits = [wait('low', 'low'), wait('normal', 'normal')]
   for (let i = 1; i <= 30; i += 1) waits.push(wait(`high ${i}`, 'high'))

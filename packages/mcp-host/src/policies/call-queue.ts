@@ -22,12 +22,12 @@ interface Waiter {
   readonly admit: () => void
 }
 
-/** Every eighth free place goes to whoever has waited longest. */
+/** Every eighth free slot goes to the call that has waited longest. */
 const FAIR_TURN = 8
 
 /**
  * Lets a limited number of calls run. The others wait: the higher priority first, within it first
- * come, first served. Every eighth place that becomes free goes to whoever has waited longest, of
+ * come, first served. Every eighth free slot goes to the call that has waited longest, of
  * whatever priority, so that even under a flood of urgent calls everyone's turn comes.
  */
 export class CallQueue {
@@ -64,7 +64,7 @@ export class CallQueue {
   /**
    * `undefined`: the call may run at once. Otherwise it may when the promise resolves, however the
    * signal stands by then; the promise rejects with the signal's reason when that comes first.
-   * Throws the reason of a signal that is aborted already, and `QueueFullError`. Whoever was let in
+   * Throws the reason of a signal that is aborted already, and `QueueFullError`. A call that was admitted
    * calls `leave` once.
    */
   enter(priority: CallPriority, signal?: CancelSignal): Promise<void> | undefined {

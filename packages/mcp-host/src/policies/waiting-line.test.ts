@@ -11,7 +11,7 @@ function drain(line: WaitingLine<number>): number[] {
   return values
 }
 
-test('whoever came first is first', () => {
+test('the first that came is served first', () => {
   const line = new WaitingLine<number>()
   for (const value of [1, 2, 3]) line.join(value)
   expect(drain(line)).toEqual([1, 2, 3])

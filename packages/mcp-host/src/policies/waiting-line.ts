@@ -5,7 +5,7 @@ export interface Place<Value> {
   next: Place<Value> | undefined
 }
 
-/** First in, first out; whoever does not want to wait leaves from the middle at constant cost. */
+/** First in, first out; an entry leaves from the middle at constant cost. */
 export class WaitingLine<Value> {
   #first: Place<Value> | undefined
   #last: Place<Value> | undefined

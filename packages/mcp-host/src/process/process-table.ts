@@ -23,7 +23,7 @@ const TICK_MS = 10
 /** Reading is quick but blocks: after so many processes it is somebody else's turn. */
 const PROCESSES_PER_TURN = 64
 
-/** Shows every process, whoever owns it, to `visit`. None where there is no `/proc`. */
+/** Calls `visit` with every process of every user. None where there is no `/proc`. */
 export async function visitProcesses(visit: (pid: number) => void): Promise<void> {
   let visited = 0
   for (const pid of listProcesses()) {

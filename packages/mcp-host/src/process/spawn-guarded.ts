@@ -57,7 +57,7 @@ export interface GuardedProcess {
   readonly resources: ResourceWatch
   /** Signals the whole group; `false` when nobody is left to hear it. */
   signal(signal: NodeJS.Signals): boolean
-  /** Aborts `stopping`; whoever stops it calls this first. */
+  /** Aborts `stopping`; to be called before the process is stopped. */
   beginStop(): void
 }
 

@@ -29,7 +29,7 @@ export interface ServerInboxDeps {
   /** Asked for the kinds in `answered`. */
   readonly callback: ServerRequestCallback
   readonly answered: ReadonlySet<ServerRequestKind>
-  /** Those of whoever the callback answers for; undefined: our own. */
+  /** The capabilities of the client that the callback answers for; undefined: those of this host. */
   readonly capabilities?: ClientCapabilities | undefined
   readonly onListChanged: (list: ListName) => void
   readonly onResourceUpdated: (uri: string) => void
@@ -41,7 +41,7 @@ export interface ServerInboxDeps {
 
 export interface ServerInboxOptions {
   readonly server: string
-  /** Told to the server whoever else answers for roots; empty: the callback is asked. */
+  /** Configured roots, which the server always gets; when empty, the callback is asked. */
   readonly roots: readonly string[]
   /** Takes the server's secrets out of its log messages. */
   readonly mask: Mask

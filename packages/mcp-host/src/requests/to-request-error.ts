@@ -43,6 +43,6 @@ export function toRequestError(
     const message = `${why}; whether the ${what} took effect is not known`
     return new ServerUnavailableError(message, { ...context, isOutcomeUnknown, output })
   }
-  // Its own abort, in the words of whoever aborted, or an error of ours that says all.
+  // The caller's abort with its own reason, or an error that is complete already.
   return cause
 }

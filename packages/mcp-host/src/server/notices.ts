@@ -88,7 +88,7 @@ export class Notices {
       await live.listen([...uris], { signal, timeoutMs, onEnd })
       if (more !== undefined) this.#wanted.uris.add(more)
     })
-    // Its failure is the business of whoever asked.
+    // The caller handles the failure.
     this.#listening = listening.catch(() => undefined)
     return listening
   }

@@ -377,7 +377,7 @@ export class Server {
     this.#clearTimers()
     this.#stopping.abort(new Error(`the server "${this.name}" is stopped`))
     this.#move('stopping')
-    // Its failure went to whoever started it; here only the end of the attempt matters.
+    // Its caller got the failure; only the end of the attempt matters here.
     await this.#attempt?.catch(() => undefined)
     await this.#live?.close()
     this.#move('shutdown')

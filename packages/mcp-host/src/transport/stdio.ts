@@ -112,7 +112,7 @@ export class StdioTransport implements Transport, Endpoint {
   async start(): Promise<void> {
     this.#deps.output.clear()
     const launching = spawnGuarded(this.#deps.guardian, this.#options.program)
-    // Its failure goes to whoever starts; whoever closes waits for the end of it.
+    // `start` rejects with its failure; `close` only waits for its end.
     this.#launching = launching.catch(() => undefined)
     const process = await launching
     this.#process = process
@@ -179,7 +179,7 @@ export class StdioTransport implements Transport, Endpoint {
       const exit = await stopProcess(process, { graceMs })
       this.#deps.logger.debug({ action: 'stop', pid, ...exit }, 'server process is gone')
     } catch (error) {
-      // Nobody can do more about it; whoever closes goes on with the rest.
+      // There is no remedy; `close` goes on with the rest.
       const fields = { action: 'stop', pid, err: error }
       this.#deps.logger.error(fields, 'server process cannot be ended')
     }
@@ -384,7 +384,7 @@ function parse(line: Buffer): unknown {
   }
 }
 
-/** Only what makes it a message is checked: whoever takes it checks the rest. */
+/** Checks only that it is a message; its receiver checks the rest. */
 function toMessage(value: unknown): JSONRPCMessage | undefined {
   const isMessage = typeof value === 'object' && value !== null && 'jsonrpc' in value
   return isMessage && value.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined

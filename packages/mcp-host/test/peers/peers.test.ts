@@ -196,7 +196,7 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     expect(contents).toMatchObject([{ uri: 'greeting://Bob', text: 'Hello, Bob!' }])
   })
 
-  test('a change of a resource is told to whoever subscribed, and read anew', async () => {
+  test('a change of a resource reaches its subscribers, and it is read again', async () => {
     const uri = 'counter://value'
     const read = async (): Promise<unknown> => (await host.getResource({ server, uri })).contents[0]
     const before = Number(Object(await read()).text)

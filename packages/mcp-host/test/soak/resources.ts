@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 
 /** What a process can leak. */
 export interface Resources {
-  /** Processes with the mark in their environment, whoever their parent is. */
+  /** Processes with the mark in their environment, with any parent. */
   readonly markedProcesses: number
   readonly children: number
   readonly openFiles: number

@@ -303,7 +303,7 @@ describe.each([
 })
 
 describe('a gateway that drains', () => {
-  test('takes what comes just then, and ends the connection', async () => {
+  test('takes a request that arrives just then, and ends the connection', async () => {
     draining.abort()
     const response = await ask('GET', '/openapi.json')
     expect(response.statusCode).toBe(200)

@@ -30,7 +30,7 @@ const ENCODINGS: readonly Encoding[] = [
   { name: 'gzip', compress: (body, done) => gzip(body, { level: 1 }, done) },
 ]
 
-/** Compresses large JSON for whoever accepts it. Small answers and streams go as they are, without a detour. */
+/** Compresses large JSON for clients that accept it. Small answers and streams are sent as they are. */
 export function compressAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!isLarge(payload) || !isPlainJson(reply)) return done(null, payload)
@@ -38,7 +38,7 @@ export function compressAnswers(app: FastifyInstance): void {
     const encoding = preferredEncoding(request.headers['accept-encoding'])
     if (encoding === undefined) return done(null, payload)
     encoding.compress(payload, (error, compressed) => {
-      // It is as good as it is.
+      // An error leaves the answer as it is.
       if (error !== null) return done(null, payload)
       reply.header('content-encoding', encoding.name)
       const tag = reply.getHeader('etag')

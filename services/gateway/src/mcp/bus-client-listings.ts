@@ -56,7 +56,7 @@ export class BusClientListings implements ClientListings, Disposable {
       if (entry.stored !== undefined) bus.blobs.remove(entry.stored.key).catch(() => undefined)
       return toServerListing(whole)
     } catch {
-      // It has ended, or the way to it is lost: whoever wants to know asks again.
+      // The process has ended or cannot be reached: the next reader asks again.
       return undefined
     }
   }

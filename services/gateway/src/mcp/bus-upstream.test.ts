@@ -82,7 +82,7 @@ test('a request for a server that was removed from the configuration is refused 
   expect(asked).toBe(1)
 })
 
-describe('when whoever has it is silent', () => {
+describe('when the supervisor with the request is silent', () => {
   const fault = { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } }
 
   const answered = { head: { type: 'result' }, body: new TextEncoder().encode('{}') }

@@ -133,7 +133,7 @@ export class BusUpstream implements Upstream {
         if (meant === client) onUpdated(uri)
       }),
     )
-    // Again and again: whoever has the server now may be another.
+    // Repeated: another supervisor may have the server by then.
     const watch = (): void => void this.#watch(server, uris, client).catch(() => undefined)
     const again = setInterval(watch, WATCH_AGAIN_MS)
     stack.defer(() => clearInterval(again))

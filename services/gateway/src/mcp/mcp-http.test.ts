@@ -304,7 +304,7 @@ test('a client that leaves ends the request, and nobody waits for it', async () 
 })
 
 describe('a gateway that goes down', () => {
-  test('answers what runs and what comes just then, and ends the connections', async () => {
+  test('answers requests in flight and those that arrive just then, and ends the connections', async () => {
     const go = Promise.withResolvers<ForwardedReply>()
     answer = () => go.promise
     const asked = post(call)

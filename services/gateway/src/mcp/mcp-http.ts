@@ -236,7 +236,7 @@ function sendLarge(
   const encoding = preferredEncoding(asked['accept-encoding'])
   if (encoding === undefined) return write(response, status, { ...headers, vary }, body)
   encoding.compress(body, (error, compressed) => {
-    // It is as good as it is.
+    // An error leaves the answer as it is.
     if (error !== null) write(response, status, { ...headers, vary }, body)
     else {
       const encoded = { ...headers, vary, 'content-encoding': encoding.name }

@@ -4,7 +4,7 @@ import { BusError, newEnvelope, mcpRequestControl } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/async'
 import type { ResumePoint, ReplyListener } from './core/upstream.ts'
 
-/** After so much silence whoever runs a request is asked for a sign of life, again and again. */
+/** After this much silence, and again after each further period, the supervisor is pinged. */
 const PING_MS = 1_500
 /** Without one for so long it counts as lost: longer than the broker may be away. */
 const QUIET_MS = 6_000
@@ -34,7 +34,7 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
   number = 0
   /** Whether there was a sign of life since it was asked for last. */
   isAny = false
-  /** Whether whoever runs it has taken us for its caller. */
+  /** Whether the supervisor has accepted this gateway as the caller. */
   isOurs = true
   /** Whether nothing may be missing. */
   isWhole = true
@@ -64,7 +64,7 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
     this.#answered = Promise.withResolvers()
     this.#pingAt = performance.now() + PING_MS
     const envelope = newEnvelope('local', this.#traceparent)
-    // Whoever finds it later than we wait must not begin it.
+    // A supervisor that finds the request after the deadline must not begin it.
     envelope.deadline = Date.now() + QUIET_MS
     begin({ envelope, timeoutMs: QUIET_MS })
     return this.#answered.promise

@@ -179,7 +179,7 @@ test('bundles are what the configuration says now', () => {
   expect(virtualServers.bundle('some')).toBeUndefined()
 })
 
-test('whoever wants to know is told when what is offered changes, and only then', () => {
+test('listeners are called when a listing changes, and only then', () => {
   let changes = 0
   const listening = virtualServers.all().onChange(() => void changes++)
   put(server('a', ['x']))

@@ -1,4 +1,4 @@
-// Whoever comes back, wherever and whenever, ends with the same stream as one who stayed.
+// A client that reconnects, at any gateway and any time, ends with the same stream as one that stayed connected.
 import type { Bus, FollowItem } from '@mcp-host/bus'
 import type { Cursor, GenerationId, LogEntry, SessionEvent, SessionId } from '@mcp-host/contracts'
 import {

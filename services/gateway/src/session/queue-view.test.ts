@@ -96,7 +96,7 @@ describe.each(Array.from({ length: 40 }, (_, index) => index + 1))('story %i', (
     return { waiting: waiting.map(({ id }) => id), current: (running ?? waiting[0])?.id }
   }
 
-  test('is known as whoever runs the turns knows it, from the newest message on', () => {
+  test('agrees with the orchestrator, from the newest message on', () => {
     const { items } = randomStory(seed)
     const entries = items.flatMap((item) => (item.type === 'entry' ? [item.entry] : []))
     const state = emptySession()

@@ -72,7 +72,7 @@ export class QueueView {
 
   #control(fact: ControlFact): void {
     if (fact.type === 'cancel-requested') {
-      // Without an id the first one is meant, as whoever runs the turns understands it.
+      // Without an id the first one is meant, as in the orchestrator.
       const [first] = this.#unfinished.keys()
       this.#cancel(fact.messageId ?? first)
     } else if (fact.type === 'session-deleted') {

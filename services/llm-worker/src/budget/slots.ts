@@ -60,7 +60,7 @@ export class Slots {
     }
   }
 
-  /** Whoever waits here for the longest time gets it, else any worker; in turns, so that none gets all. */
+  /** Gives a slot to the longest waiting request here, else to any worker; in turns, so that none gets all. */
   free(slot: Lease): void {
     const [first] = this.#waiting
     const isOurTurn = performance.now() - (this.#own.get(slot.key) ?? 0) < TURN_MS
@@ -81,7 +81,7 @@ export class Slots {
   async #handOut(): Promise<void> {
     this.#isHandingOut = true
     while (this.#waiting.size > 0) {
-      // While the broker is away there is none: whoever waits has patience of his own.
+      // While the broker is away there is none: each request has a deadline of its own.
       const slot = await this.#acquire().catch(() => undefined)
       if (slot === undefined) await this.#change()
       else this.#give(slot)

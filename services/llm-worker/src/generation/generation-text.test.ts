@@ -39,7 +39,7 @@ test('a tool call takes no place in the text', () => {
   expect(text.append('text', 'cd').offset).toBe(2)
 })
 
-test('what comes in pieces is kept in blocks, in the order it was written', () => {
+test('pieces are kept in blocks, in the order they were written', () => {
   text.append('reasoning', 'h')
   text.append('reasoning', 'm')
   text.append('text', 'one')

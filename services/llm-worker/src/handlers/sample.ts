@@ -40,7 +40,7 @@ export async function runSample(
     throw new BusError('exhausted', 'the model has too much to do right now; try again later')
   }
   const reply = answer(deps, served)
-  // Whoever waits for the end of all work does not want to know how it ended.
+  // Draining waits for the end of the work, however it ends.
   const end = reply.catch(() => undefined)
   running.add(end)
   try {

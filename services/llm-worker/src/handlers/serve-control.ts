@@ -2,7 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { GenerationId } from '@mcp-host/contracts'
 import { generationControl } from '@mcp-host/contracts'
 
-/** Answers for work of a model until disposed: whoever gets no answer knows that it is over. */
+/** Answers for a generation until disposed: no answer means that it is over. */
 export function serveControl(
   bus: Pick<Bus, 'id' | 'serve'>,
   generation: GenerationId,

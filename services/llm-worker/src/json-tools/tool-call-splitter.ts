@@ -190,7 +190,7 @@ class ObjectText {
     return this.#pieces.join('')
   }
 
-  /** Takes in what belongs to it. Answers what comes after its last bracket, once that is there. */
+  /** Takes in what belongs to it. Returns the text after its last bracket, once that has arrived. */
   take(text: string): string | undefined {
     for (let at = 0; at < text.length; at++) {
       if (!this.#isLast(text[at])) continue

@@ -75,7 +75,7 @@ describe('when nobody is named', () => {
     await once(there, 'listening')
     const env = { OLLAMA_BASE_URL: '' }
     expect((await modelsOf(env, '127.0.0.99')).get()).toMatchObject({ provider: 'ollama' })
-    // Whoever says where it is means it.
+    // An explicit provider wins.
     const set = { OLLAMA_BASE_URL: NOWHERE }
     expect((await modelsOf(set, '127.0.0.99')).get()).toMatchObject({ provider: 'demo' })
     there.close()

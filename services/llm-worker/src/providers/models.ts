@@ -165,7 +165,7 @@ function asSet(
   }
 }
 
-/** So many are named to whoever asks for one that is not there. */
+/** Names in the error about an unknown model. */
 const MAX_NAMED = 10
 
 /** A model that, when its provider does not know it, says which ones there are. */

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 
 const limits = { firstToken: 1_000, betweenTokens: 500, total: 3_000 }
 
-/** What comes of it when so much time passes. */
+/** The outcome after this much time. */
 async function run(model: FakeModel, ms: number, signal?: AbortSignal) {
   const result = read(timed(model, limits), signal)
   await vi.advanceTimersByTimeAsync(ms)

@@ -40,14 +40,14 @@ export class ClientLists implements AsyncDisposable {
 
   /** The process is in another state, or lists something else. */
   take(snapshot: ServerSnapshot): void {
-    // What comes after it has lost all that it was told.
+    // The next process has lost all state.
     if (snapshot.state !== 'ready') return this.#end()
     const text = textOf(snapshot)
     const before = this.#latest
     this.#latest = { snapshot, text }
     if (before === undefined || before.text === text) return
     this.#change++
-    // Before it is told: whoever hears of it asks at once.
+    // Served before the change is announced: gateways ask at once.
     this.#served ??= this.#serve(this.#latest)
     this.#tell()
   }
@@ -71,7 +71,7 @@ export class ClientLists implements AsyncDisposable {
     const { server, client, toEntry } = this.#options
     return subjects.clientLists(server, client, async () => {
       try {
-        // Whoever reads what is stored removes it.
+        // The reader removes what is stored.
         return await storeLists(bus.blobs, toEntry((this.#latest ?? first).snapshot))
       } catch (error) {
         warn(error)

@@ -255,7 +255,7 @@ test('a newer client comes back with what the server asked for, as often as that
     first: { n: 1 },
     second: { n: 2 },
   })
-  // It is over for whoever counts it, too.
+  // Its counter has ended, too.
   await Promise.all(tracked)
   expect(tracked).toHaveLength(1)
   requests.ping('a')
@@ -784,6 +784,6 @@ test('a subscription is one for all, and not passed on; a refusal is the answer'
 })
 
 test('params that are no object are nobody’s request', async () => {
-  // Whoever sends such a thing knows no types.
+  // A careless sender: not typed.
   expect(() => pass({}, [] as unknown as Json)).toThrow('params are no object')
 })

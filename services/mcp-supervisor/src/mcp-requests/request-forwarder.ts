@@ -57,7 +57,7 @@ interface RunningRequest {
   logLevel: McpLogLevel | undefined
   /** Whether notices are wanted. */
   isHeard: boolean
-  /** To whoever waits for it now. */
+  /** Sends a part of the reply to the current caller. */
   tell: SendPart
   /** Whether its caller was asked anything. */
   hasAsked: boolean

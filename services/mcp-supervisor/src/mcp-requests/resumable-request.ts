@@ -21,7 +21,7 @@ interface Part {
   readonly body: string
 }
 
-/** What was told of a request, for a caller that lost the way to it: whoever has come last hears the rest. */
+/** The replies of a request, for a caller that lost its connection. The latest caller gets the rest. */
 export class ResumableRequest {
   readonly id: string
   /** Whose session may take it up. */

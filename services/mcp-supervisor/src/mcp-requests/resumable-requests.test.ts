@@ -126,7 +126,7 @@ test('what says something is kept from then on, and all of it has a number', asy
   ])
 })
 
-test('who comes back is told what was missed and the rest, whoever listened before nothing more', async () => {
+test('a caller that comes back gets what it missed and the rest, the one before nothing more', async () => {
   const first = run()
   for (const body of ['1', '2', '3']) first.notice(body)
   const second = resume(1)

@@ -1,7 +1,7 @@
 import { WATCH_MS } from '@mcp-host/contracts'
 import type { MCPHost } from 'mcp-host'
 
-/** The resources of one server that somebody watches: whoever stops to say so is forgotten. */
+/** The subscribed resources of one server. A subscription that is not renewed ends. */
 export class WatchedResources implements Disposable {
   readonly #host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>
   readonly #server: string

@@ -27,12 +27,12 @@ interface DedicatedProcess {
   closed?: Promise<void>
 }
 
-/** Lets a process be used by what runs; throws `unavailable` when it is moving. */
+/** Runs a function with the process. Throws `unavailable` when the process is moving. */
 export type Use = <T>(run: (server: HostedServer) => T) => T
 
 /**
- * The processes that whoever has a name, such as a session, has of its own for one server, as far as their
- * leases are here. The first use starts one wherever it lands.
+ * The dedicated processes of one server whose leases are at this supervisor, by the name of their session or client.
+ * The first use of a name starts its process.
  */
 export class DedicatedProcesses<Name extends string> {
   readonly #deps: DedicatedProcessesDeps

@@ -127,7 +127,7 @@ test.each(['refused', 'unknown'] as const)('a call that was %s is answered by wh
   })
 })
 
-test('what comes after a call was closed does not change what the model was told', () => {
+test('facts after a call was closed do not change what the model was sent', () => {
   const facts = [
     input('a', 'one'),
     claim(1, 0),

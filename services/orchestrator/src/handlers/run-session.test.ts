@@ -42,7 +42,7 @@ const bus = {
   sessions: {
     lastSequence: () => log.lastSequence(),
     async read(session: SessionId, after: number, options?: ReadOptions): Promise<LogEntry[]> {
-      // As over a network: whoever reads without end lets others have their turn.
+      // As over a network: an endless read yields to the event loop.
       await turnOfTheLoop()
       return log.read(session, after, options)
     },

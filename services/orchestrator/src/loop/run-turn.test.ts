@@ -22,7 +22,7 @@ let state: SessionState
 /** What was done, in order: facts written, and who was told what. */
 let done: string[]
 let written: TurnFact[]
-/** What comes of telling somebody to stop. */
+/** The answer to a request to stop. */
 let onCancel: () => void
 beforeEach(() => {
   done = []

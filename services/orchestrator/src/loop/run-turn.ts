@@ -188,7 +188,7 @@ function nextStep(deps: TurnDeps, { view, input }: ClaimedTurn, state: Turn): St
   return decide(state, message ?? {}, { limits, needsApproval, now: Date.now() })
 }
 
-/** Leaves the turn alone until its user has answered; whoever hears the answer claims it. */
+/** Releases the turn until its user has answered; any orchestrator that gets the answer claims it. */
 async function wait(
   deps: TurnDeps,
   turn: ClaimedTurn,

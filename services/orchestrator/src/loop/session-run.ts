@@ -42,7 +42,7 @@ export class SessionRun {
     this.#leaving = leaving
     this.#used = openView(deps, first)
     this.#end = this.#run()
-    // Whoever waits for a verdict gets the failure; without waiters it was logged where it arose.
+    // Callers that wait for the outcome get the failure; without any, it was logged where it arose.
     this.#end.catch(() => undefined)
   }
 
@@ -65,7 +65,7 @@ export class SessionRun {
         // What was to be read at the opening and was not there has been purged.
         if (view.state.seq < entry.seq && entry.seq <= this.#through) return 'done'
         if (this.#seen < entry.seq) return undefined
-        // What users say besides messages has been heard: whoever runs the turn knows it.
+        // Control facts of users have been read: the orchestrator that runs the turn knows them.
         return entry.kind === 'input' ? { retryMs: this.#retryMs } : 'done'
       }
       // Also wakes at the end of the run; a race with that would leave something behind each time.

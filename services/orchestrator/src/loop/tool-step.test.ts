@@ -49,7 +49,7 @@ let settled: string[]
 let outcomes: string[]
 let isRepeatable: boolean
 let logged: object[]
-/** Whether whoever was asked to run a call still works on it. */
+/** Whether the supervisor with the call still works on it. */
 let isAlive: () => boolean
 /** Runs whenever it is asked after a call or a supervisor; throws where that is frozen. */
 let onProbe: () => void
@@ -228,7 +228,7 @@ test('a call that may be repeated is run again however long its supervisor had b
 
 test.each<[string, () => void]>([
   ['is not taken by anybody', () => void (refusals['good'] = new BusError('invalid', 'gone'))],
-  ['dies with whoever runs it', () => undefined],
+  ['dies with its supervisor', () => undefined],
 ])('a repeated call that %s may have taken effect, and the model is told', async (_, prepare) => {
   isRepeatable = true
   const one = begun(0)

@@ -11,7 +11,7 @@ import { watchCall } from './watch-call.ts'
 const SUPERVISOR_PATIENCE_MS = 5_000
 const ACCEPT_TIMEOUT_MS = 2_000
 const MAX_ATTEMPTS = 3
-/** How long it goes on asking for one attempt while whoever takes the call is frozen. */
+/** How long one attempt waits for a frozen supervisor. */
 const START_PATIENCE_MS = 20_000
 const NOT_KNOWN = 'whether it took effect is not known. Do not simply repeat it.'
 const DIED = `the process that ran this tool died; ${NOT_KNOWN}`

@@ -8,7 +8,7 @@ import { newRecord } from './new-record.ts'
 import { purgeSession } from './purge-session.ts'
 import { updateRecord } from './update-record.ts'
 
-/** How long nobody can write a deleted session anew, and what comes late is purged. */
+/** How long a deleted session stays locked for writers, and late entries are purged. */
 const MARK_TTL_MS = 24 * 3_600_000
 /** How long its turns may take to end. */
 const END_LIMIT_MS = 5_000

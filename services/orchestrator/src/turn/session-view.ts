@@ -43,7 +43,7 @@ export class SessionView {
     return this.#state
   }
 
-  /** Whether it is to be opened anew by whoever needs it next: it broke, is larger than need be, or its log is no more. */
+  /** Whether its next reader must open it again: it broke, is too large, or its log is gone. */
   get isStale(): boolean {
     return this.#failure !== undefined || this.#isOutdated || this.#state.isDeleted
   }
@@ -124,7 +124,7 @@ export class SessionView {
     this.#state = state
   }
 
-  /** Keeps the state for whoever opens the session next, when there is much to fold. */
+  /** Stores a snapshot for the next reader of the session, when there is much to fold. */
   async keepSnapshot(): Promise<void> {
     const state = this.#state
     if (state.entries - state.snapshotEntries < SNAPSHOT_EVERY) return
@@ -148,7 +148,7 @@ export class SessionView {
         this.wake()
       }
     } catch (error) {
-      // Whoever waits for a change learns of it.
+      // Wakes the callers that wait for a change.
       this.#failure = error
       this.#changed.resolve()
     }

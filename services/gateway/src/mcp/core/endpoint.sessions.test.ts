@@ -295,7 +295,7 @@ describe('a session of an older client', () => {
     expect(told).toEqual([['own', id, 'roots-changed']])
   })
 
-  test('cancels a request of its own, whoever has it', async () => {
+  test('cancels a request of its own at any supervisor', async () => {
     answer = ({ signal }) =>
       new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason))

@@ -361,7 +361,7 @@ const good = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const modernCall = { ...good, method: 'tools/list', params: { _meta: modernMeta } }
 const raw = (said: string): Uint8Array => bytes.encode(said)
 
-/** What is sent, with which headers, and what comes of it. */
+/** A request, its headers, and the expected answer. */
 const malformed: [string, unknown, Record<string, string | undefined>, number, number][] = [
   ['nothing', raw(''), {}, 400, -32_700],
   ['white space', raw('  \n'), {}, 400, -32_700],

@@ -82,7 +82,7 @@ export class MergedListing {
         items.flatMap((item) => {
           const place = { server, name: item.name }
           const name = nameOf(place, list)
-          // Whoever came first keeps a name.
+          // The first server with a name keeps it.
           if (places.has(name)) return []
           places.set(name, place)
           return [{ ...item, name }]

@@ -21,7 +21,7 @@ function wrapped(id: JsonRpcId | null, field: 'result' | 'error', json: Uint8Arr
   return joined(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${field}":`, [json], '}')
 }
 
-/** Of progress, under the token of whoever asked; `params` is JSON. */
+/** A progress notification under the caller's token; `params` is JSON. */
 export function progress(token: JsonRpcId, params: string): Uint8Array {
   const rest = params === '{}' ? '}' : `,${params.slice(1)}`
   return outgoing('notifications/progress', `{"progressToken":${JSON.stringify(token)}${rest}`)
@@ -37,7 +37,7 @@ export function outgoing(method: string, params?: string, id?: JsonRpcId): Uint8
 const EVENT = 'event: message\ndata: '
 const EVENT_END = '\n\n'
 
-/** A message as an event of a stream; `id`: what the client sends to get what comes after it. */
+/** A message as an event of a stream; `id`: the client sends it to resume after this event. */
 export function event(message: Uint8Array, id?: string): Uint8Array {
   const before = id === undefined ? EVENT : `id: ${id}\n${EVENT}`
   return joined(before, [message], EVENT_END)

@@ -83,7 +83,7 @@ export class NotificationStream implements Disposable {
       if (!isSame || this.#listing.isAnnounced(list, before))
         send({ method: `notifications/${list}/list_changed` })
     }
-    // Whoever has them may be another now, or there at last.
+    // Another supervisor may have the servers, or a server may have become ready.
     this.watch(this.#uris)
   }
 

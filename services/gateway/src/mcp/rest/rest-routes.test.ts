@@ -331,7 +331,7 @@ describe('a failure on the way has its status', () => {
       '1',
     ],
     [
-      'whoever had it went away',
+      'its supervisor went away',
       thrown(JsonRpcCode.unavailable, { reason: 'unknown-outcome', retryable: false }),
       502,
       { code: 'upstream', server: 'a', reason: 'unknown-outcome' },

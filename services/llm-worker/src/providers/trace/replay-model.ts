@@ -31,7 +31,7 @@ export function replayModel({ clock, path, isFast }: ReplayOptions): Model {
       if (answer === undefined) {
         throw new BusError('not-found', 'no answer to this is recorded; record it with LLM_RECORD')
       }
-      // Whoever asks once more gets the next answer, and the last one from then on.
+      // Each further request gets the next answer, and the last one from then on.
       if (later.length > 0) answers.set(answer.asked, later)
       const begin = clock.now()
       for (const [ms, part] of answer.parts) {

@@ -11,7 +11,7 @@ export interface Literal extends Span {
   readonly value: string
 }
 
-/** What comes after these is left as words. */
+/** Text after these is left as words. */
 const MAX_LITERALS = 100
 
 const PATTERN = new RegExp(
