@@ -2,7 +2,7 @@ import type { ToolFinished, toolOutcome } from '@mcp-host/contracts'
 import type { Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 
-/** Of a call what is counted. */
+/** The labels of a call's metrics. */
 export interface EndedCall extends Pick<ToolFinished, 'server' | 'durationMs'> {
   readonly outcome: ReturnType<typeof toolOutcome>
 }
@@ -10,11 +10,11 @@ export interface EndedCall extends Pick<ToolFinished, 'server' | 'durationMs'> {
 export interface SupervisorEvents {
   callStarted(): void
   callEnded(result: EndedCall): void
-  /** A call that ended because somebody cancelled it, and how long after that. */
+  /** Counts a cancelled call, and the time from the request to cancel to its end. */
   callCancelled(result: EndedCall, afterMs: number): void
 }
 
-/** What the supervisors count. */
+/** The metrics of a supervisor. */
 export function supervisorEvents(registry: Registry): SupervisorEvents {
   const registers = [registry]
   const labelNames = ['server', 'outcome']

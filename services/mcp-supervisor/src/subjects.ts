@@ -10,7 +10,7 @@ import type {
   ToolCallId,
 } from '@mcp-host/contracts'
 
-/** What a client said when it was asked: as in JSON-RPC, a result or an error. */
+/** A client's answer to a question: a result or a JSON-RPC error. */
 export interface ClientAnswer {
   readonly result?: object | undefined
   readonly error?:
@@ -24,7 +24,7 @@ type RunTool = (
 ) => { supervisor: string } | Promise<{ supervisor: string }>
 type WatchResources = (uris: readonly string[]) => Promise<object>
 
-/** What is asked of this supervisor by its id. */
+/** Requests to this supervisor by its id. */
 export interface SupervisorHandlers {
   readonly reload: () => Promise<ReloadResult>
   readonly restart: (server: ServerName) => Promise<void>
@@ -36,20 +36,20 @@ export interface SupervisorHandlers {
   readonly resume: OpaqueCallHandler<ResumeHead, McpReplyHead>
 }
 
-/** What is asked of a server, at any of the supervisors that take its requests. */
+/** Requests to a server, at any of the supervisors that take its queue. */
 export interface QueueHandlers {
   readonly runTool: RunTool
   readonly forward: ForwardRequest
   readonly watch?: WatchResources
 }
 
-/** What is asked of the process of one client. */
+/** Requests to the dedicated process of one client. */
 export interface ClientHandlers {
   readonly forward: ForwardRequest
   readonly watch: WatchResources
 }
 
-/** What every supervisor with the server is told about requests that one of them runs. */
+/** Control messages about requests in flight, sent to every supervisor with the server. */
 export interface ControlHandlers {
   readonly cancel: (requestId: string) => void
   readonly ping: (requestId: string) => void

@@ -153,7 +153,7 @@ export async function createSupervisor(
     return result
   }
 
-  // Before anything is held: who holds a lease must answer for it.
+  // Before the first lease: the holder of a lease must answer pings.
   const served = subjects.supervisor({
     reload,
     restart: (server) => placement.restart(server),
@@ -171,7 +171,7 @@ export async function createSupervisor(
     drain: () => placement.drain(),
     async [Symbol.asyncDispose]() {
       await open.disposeAsync()
-      // Last: until here we answer for what we hold.
+      // Last: until here this supervisor answers pings for its leases.
       served[Symbol.dispose]()
     },
   }

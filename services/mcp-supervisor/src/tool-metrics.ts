@@ -9,7 +9,7 @@ interface Tool {
 }
 
 const OUTCOMES: readonly CallOutcome[] = ['success', 'error', 'cancelled', 'refused']
-/** Those of the library's buckets that are worth a time series for each tool, in milliseconds. */
+/** The library's buckets that are exported per tool, in milliseconds. */
 const BUCKETS_MS: ReadonlySet<number> = new Set([
   1,
   4.7,
@@ -68,7 +68,7 @@ export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): 
   )
 }
 
-/** What happened around the calls of each server: retries, circuit breakers, the choice of an instance. */
+/** Counts retries, circuit breaker changes and chosen instances of each server. */
 function exposeServerCounters(registry: Registry, source: MetricsRegistry): void {
   const registers = [registry]
   const servers = (): [server: string, counters: ServerMetrics['counters']][] =>
@@ -130,7 +130,7 @@ class ToolLatencies extends Histogram<Label> {
     this.#tools = tools
   }
 
-  /** What a registry asks for, though the types do not say so. */
+  /** Called by the registry, though the types do not declare it. */
   async getForPromString(): Promise<object> {
     const { name, help } = this.#options
     const values = this.#tools().flatMap(({ labels, calls: { latencyMs } }) => {

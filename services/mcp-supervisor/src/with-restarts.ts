@@ -1,8 +1,8 @@
 import type { McpConfig, ServerConfig } from 'mcp-host'
 
 /**
- * Restarts a crashed process where `mcp.json` does not say otherwise; the library leaves it down. A process of
- * one session stays down: the next call starts another, and its user is told that what it kept is lost.
+ * Restarts crashed processes unless `mcp.json` says otherwise; the library's default is not to. A session's process is
+ * not restarted: the next call starts another one, and its user is told that its state is lost.
  */
 export function withRestarts({ servers }: McpConfig): McpConfig {
   const restarted = ({ type, scope, ...rest }: ServerConfig): boolean =>

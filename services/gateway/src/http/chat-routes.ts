@@ -269,7 +269,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       const opened = await open().catch((error: unknown) => BusError.from(error))
       if (opened instanceof BusError) {
         if (!opened.retryable) throw opened
-        // Browsers come back after a stream that ends, and never after another status.
+        // Converts errors before the request is known to a reply.
         return sendEvents(deps, reply, () => failing(opened))
       }
       const about = { envelope, queueAfter: opened.before }

@@ -27,7 +27,7 @@ export function absentServer(
   ]
   const [found] = states
     .filter(({ server }) => ['__', '.'].some((joint) => name.startsWith(server + joint)))
-    // Of `a` and `a__b` the longer one is meant.
+    // Between `a` and `a__b` the longer name wins.
     .toSorted((one, other) => other.server.length - one.server.length)
   if (found === undefined || found.state === 'ready') return undefined
   const { server, state, error, output = [] } = { output: undefined, ...found }

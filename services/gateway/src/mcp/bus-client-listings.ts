@@ -14,7 +14,7 @@ export interface BusClientListingsDeps {
   readonly catalog: CatalogView
 }
 
-/** What clients' own processes list, as their supervisors tell it; of those that are gone nothing counts. */
+/** The lists of dedicated processes, as their supervisors publish them while they are present. */
 export class BusClientListings implements ClientListings, Disposable {
   readonly #deps: BusClientListingsDeps
   readonly #changes = new ChangeEmitter()
@@ -31,7 +31,7 @@ export class BusClientListings implements ClientListings, Disposable {
 
   versions(client: string): ReadonlyMap<string, string> | undefined {
     const record = this.#deps.clients.get(client)
-    // Of hardly any client there is more to say, and each of its requests asks.
+    // Hardly any client has lists of its own, and every request of it gets here.
     if (record?.ownLists === undefined) return undefined
     const present = Object.entries(record.ownLists).flatMap(([server, each]) =>
       this.#present.has(each.supervisor)

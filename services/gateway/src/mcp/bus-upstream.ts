@@ -32,13 +32,13 @@ import { MOVED } from './core/upstream.ts'
 import { isAnySilent } from './is-any-silent.ts'
 import { PendingRequest } from './pending-request.ts'
 
-/** How long a request waits for a supervisor that has its server. */
+/** How long a request waits for a supervisor with its server. */
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
 /** A message of the bus has 1 MiB, with what goes before the parameters. */
 const MAX_INLINE_BYTES = 1_000_000
 
-/** How soon a watch that failed, or was not kept, is tried again. */
+/** The delay before a watch that failed or expired is tried again. */
 const WATCH_AGAIN_MS = WATCH_MS / 3
 const WATCH_TIMEOUT_MS = 10_000
 
@@ -50,7 +50,7 @@ export class BusUpstream implements Upstream {
   readonly #isConfigured: (server: string) => boolean
   readonly #supervisors: () => Iterable<string>
   readonly #logListeners = new Set<(log: ServerLog) => void>()
-  /** While anybody listens. */
+  /** Set while there are listeners. */
   #logs: Disposable | undefined
   #count = 0
 
@@ -115,7 +115,7 @@ export class BusUpstream implements Upstream {
   }
 
   answer(ask: string, { result, error }: Readonly<Record<string, unknown>>): void {
-    // It begins with the server that wants it; what was made up means nothing to anybody.
+    // The id begins with its server; a forged id matches no question.
     const [, server] = /^([A-Za-z0-9_-]+)\.[0-9a-f-]+$/.exec(ask) ?? []
     if (server === undefined) return
     const said = { ...(isObject(result) ? { result } : {}), ...(isError(error) ? { error } : {}) }
@@ -162,7 +162,7 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Where each client has a process of its own, that of this client; it is started for nobody. */
+  /** Watches resources at the shared process or, with `client`, at its dedicated process; starts none. */
   async #watch(server: string, uris: readonly string[], client?: string): Promise<void> {
     const request = { uris: [...uris] }
     const options = { envelope: newEnvelope('local'), timeoutMs: WATCH_TIMEOUT_MS }
@@ -203,7 +203,10 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Asks until somebody takes it; once it was taken, never again, unless it only reads and who had it is dead. `error`: why it failed before. */
+  /**
+   * Retries until a supervisor takes the request; then never again, unless it is read-only and that supervisor is dead.
+   * `error`: the first failure.
+   */
   async #askAgain(
     call: PendingRequest,
     question: Question,
@@ -218,12 +221,12 @@ export class BusUpstream implements Upstream {
       const { code } = BusError.from(failure)
       const { kept } = call
       if (code === 'unavailable' && !this.#isConfigured(call.server)) throw removed(call.server)
-      // What was said may have been lost on the way, with the answer.
+      // Replies may have been lost, and the answer with them.
       if (code === 'deadline' && kept !== undefined && client !== undefined) {
         const answer = await this.#takeUp(call, kept, client.id, 0)
         if (answer !== undefined) return answer
       }
-      // Nobody was there, so nothing was begun.
+      // Without a listener the request was not begun.
       const mayWait = code === 'unavailable' && performance.now() < giveUpAt
       const isLost = code === 'deadline' && mayRepeat
       if (!mayWait && !isLost) throw toFault(failure, call.server)
@@ -242,7 +245,7 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Asks the caller's own process, where it has one, else anybody who has the server. */
+  /** Calls the caller's dedicated process, where it has one, else any supervisor with the server. */
   #find(call: PendingRequest, question: Question): Promise<Frame<McpReplyHead>> {
     return question.process === undefined
       ? this.#askAnybody(call, question)
@@ -265,7 +268,7 @@ export class BusUpstream implements Upstream {
       )
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
-      // Not there yet, or not any more.
+      // It does not run.
       return this.#askAnybody(call, question)
     }
   }
@@ -284,7 +287,7 @@ export class BusUpstream implements Upstream {
     let giveUpAt = performance.now() + patienceMs
     for (;;) {
       call.isAny = false
-      // The oldest may not be kept any more.
+      // The oldest replies may have been evicted.
       call.isWhole = false
       try {
         return await call.ask((options) => {
@@ -320,7 +323,7 @@ function toBody(params: Params): string {
   try {
     return JSON.stringify(params)
   } catch {
-    // What could be read cannot always be written.
+    // Parsed JSON may be nested too deeply to be serialized.
     throw new JsonRpcError(JsonRpcCode.invalidParams, 'params: are nested too deeply')
   }
 }

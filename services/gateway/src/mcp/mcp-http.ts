@@ -44,7 +44,7 @@ export class McpHttp {
     this.#deps = deps
   }
 
-  /** Answers a request for an MCP server; `false`: it is for somebody else. */
+  /** Handles a request for an MCP server; `false` when its address is not one. */
   take(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '' } = request
     const find = url === '/mcp' ? all : readAddress(url)
@@ -85,7 +85,7 @@ export class McpHttp {
         received[Symbol.dispose]()
         return this.#answer(request, response, virtualServer, bytes)
       }
-      // It broke off: there is nobody to answer.
+      // The connection is gone.
       if (request.destroyed) return
       if (received.closes) response.setHeader('connection', 'close')
       refuse(response, request.headers, received, received.status)
@@ -168,7 +168,7 @@ type Find = (virtualServers: VirtualServers) => VirtualServer | undefined
 const all: Find = (virtualServers) => virtualServers.all()
 const ADDRESS = /^\/mcp(?:\/(servers|bundles)\/([^/?]+))?(?:\?|$)/
 
-/** What is meant by an address; `undefined`: no MCP server. */
+/** The virtual server of an address; `undefined` for other addresses. */
 function readAddress(url: string): Find | undefined {
   const [isRight, kind, encoded = ''] = ADDRESS.exec(url) ?? []
   if (isRight === undefined) return undefined
@@ -184,8 +184,8 @@ function readAddress(url: string): Find | undefined {
 }
 
 /**
- * The refusal of what a gateway that goes down does not begin any more; `undefined`: answers, notifications and the
- * end of a session are taken until the end. JSON-RPC, and never 404, which would end the session of a client.
+ * The refusal of a new request while the gateway drains; `undefined` for answers, notifications and the end of a
+ * session, which are taken until the end. It is JSON-RPC with 503, never 404, which would end the session of a client.
  */
 function refusalOf(method: string, body: Uint8Array): EndpointReply | undefined {
   if (method === 'DELETE') return undefined

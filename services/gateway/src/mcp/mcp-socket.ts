@@ -20,7 +20,7 @@ export type McpSocketEvents = Pick<
 export const SUBPROTOCOL = 'mcp'
 /** A client that does not read is left to come back: so much waits for it, besides the largest message. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
-/** How long a client has to answer the close of its socket. */
+/** The time limit for the client's close frame. */
 const CLOSE_LIMIT_MS = 1_000
 
 /** The life of one socket: MCP, one message to a frame. Resolves when it, and its session, are over. */
@@ -36,7 +36,7 @@ export async function serveMcpSocket(
   events.mcpSocketOpened()
   stack.defer(() => events.mcpSocketClosed())
   stack.defer(startHeartbeat(socket, heartbeatMs))
-  /** Of the largest message that may still wait. */
+  /** The size of the largest queued message. */
   let largest = 0
   const conversation = new DuplexSession({
     endpoint,

@@ -28,9 +28,9 @@ type CallBus = Pick<Bus, 'emit' | 'blobs'>
 export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
   readonly server: string
   readonly id: string
-  /** Where it is kept for its caller. */
+  /** The supervisor that keeps the request, once it is resumable. */
   kept: ResumePoint | undefined
-  /** Of the last that was told. */
+  /** The number of the last reply. */
   number = 0
   /** Whether there was a sign of life since it was asked for last. */
   isAny = false
@@ -75,7 +75,7 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
     this.#signal?.throwIfAborted()
   }
 
-  /** Nobody waits for it any more. */
+  /** The caller has gone. */
   end(): void {
     this.#signal?.removeEventListener('abort', this.#leave)
   }
@@ -121,7 +121,7 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
     this.#control('ping')
   }
 
-  /** Nobody else reads a stored result, unless it is kept; what is left ends by itself. */
+  /** Removes a stored result, unless the request is resumable; otherwise it expires. */
   forget(key: string): void {
     if (this.kept === undefined) this.#bus.blobs.remove(key).catch(() => undefined)
   }

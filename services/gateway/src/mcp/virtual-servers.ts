@@ -12,13 +12,16 @@ import { isObject } from 'mcp-host/json'
 import type { AbsentServer } from './absent-server.ts'
 import { absentServer } from './absent-server.ts'
 
-/** What a configured server listed last counts for so long after it went away: it may only be moving to another supervisor. */
+/**
+ * The last listing of a configured server is used for this long after the server went away: it may be moving to another
+ * supervisor.
+ */
 const REMEMBERED_MS = 60_000
 
-/** How long after its start a gateway waits for servers that are just starting. */
+/** The time limit after the start of a gateway for servers that start. */
 const SETTLE_MS = 5_000
 
-/** What is offered where, as the catalog has it. */
+/** The virtual servers by address, built from the catalog. */
 export class VirtualServers {
   readonly #catalog: CatalogView
   readonly #now: () => number
@@ -32,9 +35,9 @@ export class VirtualServers {
   #settling: PromiseWithResolvers<void> | undefined
   /** When the first of them ends. */
   #nextEnd = Infinity
-  /** What the offers are made of. */
+  /** The state of the catalog that the listings were built from. */
   #state = ''
-  /** What something of a server is called among all servers, for those that are configured. */
+  /** The name of an item among the configured servers. */
   #join: (place: ItemAddress) => string = listedNames([])
 
   constructor(catalog: CatalogView, now: () => number = () => performance.now()) {
@@ -129,7 +132,7 @@ export class VirtualServers {
     return listing
   }
 
-  /** Whose minute is over is not there any more. */
+  /** Removes listings whose time is over. */
   #refresh(): void {
     if (this.#nextEnd < this.#now()) this.#take()
   }
@@ -205,7 +208,7 @@ function latestAnnouncements({ instances }: ServerView): ServerEntry['announcedA
   return latest
 }
 
-/** Who has a process for each client has been asked once; nobody hears what would be said later. */
+/** Lists of a server with dedicated processes are read once; later changes are not announced. */
 function cachingOf(
   { capabilities, caching }: Pick<ServerEntry, 'capabilities' | 'caching'>,
   isOwn: boolean,

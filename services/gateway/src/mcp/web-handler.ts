@@ -7,9 +7,9 @@ import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 
 export interface WebHandlerDeps {
   readonly endpoint: McpEndpoint
-  /** What is offered at an address; `undefined`: nothing. */
+  /** The virtual server at an address. */
   readonly virtualServer: (url: URL) => VirtualServer | undefined
-  /** Aborts when streams that would go on for ever must end. Runtimes that keep nothing between requests have none. */
+  /** Aborts when endless streams must end. Absent in runtimes that keep no state between requests. */
   readonly closing?: AbortSignal
 }
 
@@ -70,7 +70,7 @@ function streamOf(body: AsyncIterable<Uint8Array>, leave: () => void): ReadableS
     },
     cancel() {
       leave()
-      // It ends once what it waits for has come, or is over: nobody needs to wait for that.
+      // Ends when its source does; it need not be awaited.
       void events.return?.()
     },
   })

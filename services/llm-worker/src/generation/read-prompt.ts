@@ -11,10 +11,7 @@ import { BusError, Prompt } from '@mcp-host/contracts'
 /** So many bytes of files are sent at once, the newest first: providers take no more. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024
 
-/**
- * What the model is to be asked, also where only a reference to it or to a file stands in the request.
- * Throws `not-found`, `unavailable` or `invalid`.
- */
+/** Resolves once its last change is written, or the broker cannot be reached. */
 export async function readPrompt(
   blobs: Pick<Blobs, 'get'>,
   request: GenerateRequest,

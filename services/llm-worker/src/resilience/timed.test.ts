@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 
 const limits = { firstToken: 1_000, betweenTokens: 500, total: 3_000 }
 
-/** The outcome after this much time. */
+/** After a long outage of the broker: keeps the process unless another supervisor has taken its lease. */
 async function run(model: FakeModel, ms: number, signal?: AbortSignal) {
   const result = read(timed(model, limits), signal)
   await vi.advanceTimersByTimeAsync(ms)

@@ -3,13 +3,13 @@ import type { ServerEntry, ServerName, ServerStats } from '@mcp-host/contracts'
 import { BusError, catalogKey } from '@mcp-host/contracts'
 
 /**
- * Who is silent for so long is absent, and its servers with it. Longer than a broker may be frozen or be
- * elected; what a dead one has left is removed by the others long before.
+ * A supervisor that is silent for longer is absent, and so are its servers. Longer than a freeze or an election of the
+ * broker; live peers remove the entries of a dead supervisor long before.
  */
 const PRESENCE_TTL_MS = 20_000
 const PRESENCE_MS = 2_000
 const RETRY_MS = 250
-/** How many looks an absent supervisor's entries outlast: it may only have lost the broker. */
+/** Checks before the entries of an absent supervisor are removed: it may only have lost the broker. */
 const LOOKS_BEFORE_REMOVAL = 3
 /** Entries are put again before their stored lists end, after 30 days. */
 const RENEW_MS = 10 * 24 * 3_600_000
@@ -17,13 +17,13 @@ const RENEW_MS = 10 * 24 * 3_600_000
 export interface CatalogPublisherDeps {
   readonly bus: Pick<Bus, 'id' | 'catalog'>
   readonly view: CatalogView
-  /** Whether nobody answers for a supervisor any more. */
+  /** Whether a supervisor does not answer and is dead. */
   readonly isGone: (supervisor: string) => Promise<boolean>
-  /** Figures of each server, read when they are told. */
+  /** Statistics of each server, read at each heartbeat. */
   readonly stats: () => Readonly<Record<string, ServerStats>>
   /** The names of the configured servers. */
   readonly configured: () => readonly string[]
-  /** What is wrong with the configuration, if anything is. */
+  /** The fault of the configuration, if there is one. */
   readonly faults: () => string | undefined
   readonly warn: (error: unknown) => void
   /** Told whenever this supervisor has said that it is present. */
@@ -31,8 +31,8 @@ export interface CatalogPublisherDeps {
 }
 
 /**
- * Keeps the catalog as the servers of this supervisor are, and this supervisor present. What was not
- * stored, or what others removed because they took us for dead, is put again.
+ * Publishes the servers of this supervisor in the catalog, and its presence. Entries that were not stored, or that
+ * peers removed after a false death, are put again.
  */
 export class CatalogPublisher implements AsyncDisposable {
   readonly #deps: CatalogPublisherDeps
@@ -89,7 +89,7 @@ export class CatalogPublisher implements AsyncDisposable {
 
   /** Removes what a dead supervisor has left. One that is alive after all puts it again. */
   forget(supervisor: string): Promise<void> {
-    // Everybody who waits for one of its servers finds it dead at the same moment.
+    // All waiting callers find a supervisor dead at the same moment.
     const forgetting =
       this.#forgetting.get(supervisor) ??
       this.#forget(supervisor).finally(() => void this.#forgetting.delete(supervisor))
@@ -113,11 +113,11 @@ export class CatalogPublisher implements AsyncDisposable {
     clearTimeout(this.#timer)
     await this.#looking
     await this.#writing
-    // What cannot be removed now counts for nothing once the presence has ended.
+    // Entries that cannot be removed expire with the presence.
     await this.forget(this.#deps.bus.id).catch((error: unknown) => this.#deps.warn(error))
   }
 
-  /** One look at a time; who wants another meanwhile waits for it. */
+  /** One round at a time; concurrent callers share it. */
   #look(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
     this.#looking ??= this.#lookOnce().finally(() => {
@@ -130,7 +130,7 @@ export class CatalogPublisher implements AsyncDisposable {
     clearTimeout(this.#timer)
     try {
       for (const { entry, at } of this.#stored.values()) {
-        // Where somebody removed it.
+        // A peer removed it.
         const isGone = !this.#deps.view.entries.has(catalogKey(entry))
         if (isGone || at + RENEW_MS < Date.now()) this.#stored.delete(entry.server)
       }
@@ -141,7 +141,7 @@ export class CatalogPublisher implements AsyncDisposable {
       this.#again(this.#pauseMs())
     } catch (error) {
       this.#deps.warn(error)
-      // At once when the broker is back: until then our servers are not there for anybody.
+      // Retried as soon as the broker is back: until then the servers of this supervisor cannot be seen.
       this.#again(RETRY_MS)
     }
   }
@@ -151,7 +151,7 @@ export class CatalogPublisher implements AsyncDisposable {
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.#look(), ms)
   }
 
-  /** Longer from failure to failure: the broker may refuse an entry for what it says. */
+  /** Backs off from failure to failure: the broker may refuse the content of an entry. */
   #pauseMs(): number {
     if (this.#failures === 0) return PRESENCE_MS
     return Math.min(PRESENCE_MS, RETRY_MS * 2 ** (this.#failures - 1))
@@ -198,7 +198,7 @@ export class CatalogPublisher implements AsyncDisposable {
     }
   }
 
-  /** Lists that cannot be stored are told in their place: nothing goes missing in silence. */
+  /** Stores an entry. Lists that cannot be stored are replaced by an error that clients see. */
   async #put(entry: ServerEntry): Promise<void> {
     const { catalog } = this.#deps.bus
     try {

@@ -52,7 +52,7 @@ export class ClientLists implements AsyncDisposable {
     this.#tell()
   }
 
-  /** Resolves once nothing is told of it any more, or the broker cannot be reached. */
+  /** Resolves once its last change is written, or the broker cannot be reached. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
     await this.#writing

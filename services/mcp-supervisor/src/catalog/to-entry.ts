@@ -53,7 +53,7 @@ type Listed =
   | 'caching'
   | 'announcedAt'
 
-/** What it says of itself, as it says it. */
+/** The server's own description: capabilities, instructions and lists. */
 function listed({
   capabilities,
   instructions,

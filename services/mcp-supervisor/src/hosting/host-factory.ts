@@ -2,11 +2,11 @@ import type { Logger } from '@mcp-host/service'
 import type { MCPHostOptions, ServerRequestCallback, ServerRequestKind } from 'mcp-host'
 import { MCPHost } from 'mcp-host'
 
-/** What is answered of the requests of a server. */
+/** Answers to the requests of a server. */
 export interface HostAnswers {
   readonly callback: ServerRequestCallback
   readonly kinds: readonly ServerRequestKind[]
-  /** Of the client that answers; without them a server may use all of the kinds in every way. */
+  /** Capabilities of the client that answers; without them a server may use all of the kinds in every way. */
   readonly capabilities?: object
   /** Whose process it is, for the log. */
   readonly sessionId?: string

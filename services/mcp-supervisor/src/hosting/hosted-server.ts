@@ -42,7 +42,7 @@ export interface HostedServerOptions {
   readonly forwarder?: RequestForwarder
   /** The only client that it serves, by its id. */
   readonly client?: string
-  /** Told of every state, and of the end. */
+  /** Gets every state, and the end. */
   readonly clientLists?: ClientLists | undefined
   /** Called when that client's session is over. */
   readonly onLeave?: () => void
@@ -107,7 +107,7 @@ export class HostedServer implements AsyncDisposable {
     return this.#started
   }
 
-  /** Takes requests from the server's queue until disposed, while `isHeld` says so. */
+  /** Takes requests from the server's queue until disposed, while `isHeld` returns true. */
   serve(isHeld: () => boolean): Disposable {
     const check = (): void => {
       if (isHeld()) return

@@ -24,7 +24,7 @@ export class ClientRefusal extends Error {
 export interface AskOptions {
   /** Its abort takes the question back. */
   readonly signal: AbortSignal
-  /** How long the client may take. */
+  /** The time limit for the client's answer. */
   readonly limitMs?: number
 }
 
@@ -37,12 +37,9 @@ export class ClientQuestions {
     this.#server = server
   }
 
-  /**
-   * Sends a question and waits for its answer. Throws `ClientRefusal`, an error when nobody answers in time, or
-   * the signal's reason.
-   */
+  /** Sends a question and waits for its answer. Throws `ClientRefusal`, a time-out error, or the signal's reason. */
   async ask(send: (ask: string) => void, { signal, limitMs }: AskOptions): Promise<unknown> {
-    // Who answers it is known by this alone: nobody may guess it. It begins with where the answer goes.
+    // The id alone authorizes an answer, so it is unguessable. It begins with the server, for routing.
     const ask = `${this.#server}.${crypto.randomUUID()}`
     const answered = Promise.withResolvers<ClientAnswer>()
     const onAbort = (): void => answered.reject(signal.reason)
@@ -66,7 +63,7 @@ export class ClientQuestions {
     }
   }
 
-  /** Takes an answer; one to a question of somebody else means nothing. */
+  /** Takes an answer; an answer with an unknown id is ignored. */
   answer(ask: string, answer: ClientAnswer): void {
     this.#open.get(ask)?.(answer)
   }
@@ -78,7 +75,7 @@ export function checkCapability(capabilities: object, method: string, params: un
   throw new ClientRefusal(refused(method))
 }
 
-/** What a client says that does not know a method. */
+/** The JSON-RPC error of a client that does not support a method. */
 export function refused(method: string): NonNullable<ClientAnswer['error']> {
   return { code: METHOD_NOT_FOUND, message: `the client does not take ${method}` }
 }

@@ -9,7 +9,7 @@ export interface Eras {
   readonly server: Era
 }
 
-/** What a client of 2026-07-28 says of itself with each request; older servers do not know it. */
+/** Keys of the `_meta` envelope of 2026-07-28, which older servers do not know. */
 const ENVELOPE_KEYS = new Set(
   ['protocolVersion', 'clientInfo', 'clientCapabilities', 'logLevel'].map(
     (key) => `io.modelcontextprotocol/${key}`,
@@ -24,8 +24,8 @@ const CACHEABLE = new Set(['resources/read'])
 export type Json = Readonly<Record<string, unknown>>
 
 /**
- * The `_meta` that goes with a request: the caller's, as far as the server knows it, and the trace. A newer
- * server is told with it what an older client with a session said before.
+ * The `_meta` of a forwarded request: the caller's, as far as the server's era knows it, and the trace. For a newer
+ * server it includes what an older client declared at `initialize`.
  */
 export function metaFor(
   params: Json,
@@ -59,9 +59,9 @@ export function resultFor(method: string, result: object, { caller, server }: Er
 }
 
 /**
- * The result of a tool for a caller of the older protocol, to whom `structuredContent` is an object: another value,
- * or that of a tool whose schema was listed so (`isWrapped`), becomes `{ result: … }`. Who reads texts alone finds a
- * value that is no object there as well.
+ * Adapts a tool result to callers of older protocols, where `structuredContent` is an object: any other value, or the
+ * value of a tool whose schema was listed so (`isWrapped`), becomes `{ result: … }`, also in the text block that
+ * repeats it.
  */
 export function withLegacyOutput(result: object, isWrapped: boolean): object {
   const { structuredContent: value, content } = result as Json

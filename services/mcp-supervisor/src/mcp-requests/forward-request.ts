@@ -73,7 +73,7 @@ export function toError({ code, message, data }: JsonRpcFailure): McpReply {
       body: JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }),
     }
   } catch {
-    // What a server put into it may be too deep to be written again.
+    // Error data of a server may be nested too deeply to be serialized again.
     return { head, body: JSON.stringify({ code, message }) }
   }
 }
@@ -92,7 +92,7 @@ async function run(
     correlationId: traceId(envelope),
     ...(client === undefined ? {} : { sessionId: client.id }),
     meta: metaFor(params, eras, envelope, client),
-    // An older caller without a session cannot be asked: the server is answered here, as far as we can.
+    // An older caller without a session cannot be asked: the host answers the server as far as it can.
     allowInputRequired: head.era === 'modern' || ask !== undefined,
     onProgress: wantsProgress
       ? (progressed: object) => tell(PROGRESS, JSON.stringify(progressed))
@@ -132,7 +132,7 @@ function isInputRequired(result: unknown): result is Json {
   return isObject(result) && result['resultType'] === 'input_required'
 }
 
-/** What the caller says to all that a server of 2026-07-28 asks for. */
+/** The caller's answers to all input requests of a server of 2026-07-28. */
 async function answers(
   inputRequests: unknown,
   ask: NonNullable<ForwardRequestDeps['ask']>,

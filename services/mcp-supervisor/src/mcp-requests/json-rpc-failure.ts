@@ -31,7 +31,7 @@ export function invalidParams(message: string): JsonRpcFailure {
   return { code: INVALID_PARAMS, message }
 }
 
-/** A failure as the caller reads it: that of the server as it is, else ours with what to do about it. */
+/** A failure as JSON-RPC: the server's own error unchanged, or one of the host with a remedy. */
 export function toJsonRpcFailure(error: unknown): JsonRpcFailure {
   if (error instanceof ProtocolError && error.rpcError !== undefined) return error.rpcError
   if (error instanceof ClientRefusal) {
@@ -52,7 +52,7 @@ export function toJsonRpcFailure(error: unknown): JsonRpcFailure {
   return { code: CODES[code], message: truncate(error.message), data }
 }
 
-/** As gateways say it of themselves: who has not begun it may be asked again. */
+/** As the gateway's own `unavailable`: a request that was not begun may be retried. */
 function unavailability({ retryAfterMs, isOutcomeUnknown }: ServerUnavailableError): object {
   if (isOutcomeUnknown) return { reason: 'unknown-outcome', retryable: false }
   const later = retryAfterMs === undefined ? {} : { retryAfterMs }

@@ -10,10 +10,12 @@ const MAX_KEPT_BYTES = 16 * 1024 * 1024
 /** Sends an answer once more. */
 export type SendReply = (head: McpReply['head'], body: McpReply['body']) => void
 
-/** Answers that were given while the broker was away, and so may be lost, for those who still ask for them. */
+/**
+ * Keeps replies that were sent during an outage of the broker, and so may be lost, until their callers ping for them.
+ */
 export class ReplyReplayBuffer {
   readonly #bus: Pick<Bus, 'sinceOutageMs'>
-  /** By the ids of those who wait for them. */
+  /** Resends a reply, by the id of its request. */
   readonly #kept = new Map<string, () => void>()
   #bytes = 0
 

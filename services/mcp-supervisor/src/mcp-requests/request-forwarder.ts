@@ -19,24 +19,24 @@ import type { WatchedResources } from './watched-resources.ts'
 export interface RequestForwarderDeps {
   readonly bus: Pick<Bus, 'blobs' | 'emit'>
   readonly server: string
-  /** How long a client may take to answer. */
+  /** The time limit for a client's answer. */
   readonly inputTimeoutMs: number
-  /** Where the process serves one caller at a time: its name on the bus. */
+  /** The name on the bus of a dedicated process; absent for a shared one. */
   readonly process?: string
-  /** Where that caller keeps a session, which also gets what belongs to no request. */
+  /** Whether the dedicated process belongs to a session, which also gets messages outside of requests. */
   readonly hasSession?: boolean
-  /** What the session can be asked for. */
+  /** The capabilities of that session. */
   readonly capabilities?: object
 }
 
-/** Where requests run. */
+/** The server that requests are forwarded to. */
 export interface RequestTarget {
   readonly host: Pick<MCPHost, 'forward' | 'abort' | 'setLoggingLevel'>
   /** Until its process has started, or has failed to; `undefined`: it has. */
   readonly ready: () => Promise<void> | undefined
   /** Which era the server speaks, once that is known. */
   readonly era: () => Era
-  /** Told of what goes on after the answer, until its end. */
+  /** Counts work that goes on after the reply, until its end. */
   readonly track: (work: Promise<unknown>) => void
   readonly watched: Pick<WatchedResources, 'watch'>
 }
@@ -61,13 +61,13 @@ interface RunningRequest {
   tell: SendPart
   /** Whether its caller was asked anything. */
   hasAsked: boolean
-  /** Aborts when it is cancelled, and at its end: nobody needs to be asked any more. */
+  /** Aborts on cancellation and at the end, which withdraws open questions. */
   readonly cancelled: Cancellation
-  /** Where the caller is asked by a result, and comes back with the answer. */
+  /** Set where the caller is asked by an `input_required` result and retries with its answer. */
   readonly held: SuspendedRequest | undefined
 }
 
-/** Who waits for it now. */
+/** A caller that waits for a reply. */
 interface Waiting {
   readonly id: string
   readonly running: RunningRequest
@@ -76,7 +76,7 @@ interface Waiting {
 }
 
 const text = new TextDecoder()
-/** The code of an answer to a request that its client cancelled, who does not get it. */
+/** The code of a reply to a cancelled request; its client does not get it. */
 export const CANCELLED = -32_800
 const OVER = new Error('the request is over')
 
@@ -90,9 +90,9 @@ export class RequestForwarder {
   readonly #questions: ClientQuestions
   readonly #waiting = new SlotMap<Waiting>()
   #turn = 0
-  /** Those that may wait for their caller to come back. */
+  /** Requests that may be suspended until their caller retries. */
   readonly #held = new Set<RunningRequest>()
-  /** What the session wanted of log messages when it was heard last. */
+  /** The log level of the session at its last request. */
   #sessionLevel: McpLogLevel | undefined
 
   constructor(deps: RequestForwarderDeps) {
@@ -136,12 +136,12 @@ export class RequestForwarder {
     this.#questions.answer(ask, answer)
   }
 
-  /** Ends those that wait for their callers: nobody comes back in time. */
+  /** Ends suspended requests: their callers will not retry in time. */
   abandon({ host }: Pick<RequestTarget, 'host'>): void {
     for (const { id, held } of this.#held) if (held?.isWaiting === true) host.abort(id)
   }
 
-  /** The callback of the host: what its server asks, and what it logs. */
+  /** The host's callback: requests and log messages of the server. */
   readonly callback = async (request: ServerRequest): Promise<unknown> => {
     const cause = this.#causeOf(request)
     if (request.kind === 'log') return this.#log(request, cause)
@@ -178,7 +178,7 @@ export class RequestForwarder {
     }
   }
 
-  /** The server has one subscription for all who want to hear of a resource. */
+  /** All subscribers of a resource share one subscription at the server. */
   async #subscribe({ watched }: RequestTarget, { uri }: Json): Promise<McpReply> {
     try {
       await watched.watch([String(uri)])
@@ -234,7 +234,7 @@ export class RequestForwarder {
     return forwardRequest(deps, request, (...part) => running.tell(...part))
   }
 
-  /** The caller is back: the request goes on with what it says. */
+  /** Continues a suspended request with its caller's answers. */
   async #resume(
     running: RunningRequest,
     head: McpRequestHead,
@@ -258,7 +258,7 @@ export class RequestForwarder {
     return answer ?? toError(invalidParams('requestState: nobody holds the request'))
   }
 
-  /** Of a process of the caller's own; others are not told what one of their callers likes to hear. */
+  /** Sets the log level of a dedicated process; a shared process keeps its own. */
   #setLogLevel(
     { host, era }: RequestTarget,
     { logLevel }: RunningRequest,
@@ -269,7 +269,10 @@ export class RequestForwarder {
     return host.setLoggingLevel(logLevel, server).catch(() => undefined)
   }
 
-  /** Of a process that serves one caller alone the newest request is as good as the one that caused it. */
+  /**
+   * Finds the request that caused a server request. For a dedicated process the newest request is close enough: it has
+   * the same caller.
+   */
   #causeOf({ call }: ServerRequest): RunningRequest | undefined {
     const exact = call?.requestId === undefined ? undefined : this.#runningFor(call.requestId)
     if (exact !== undefined || this.#deps.process === undefined) return exact
@@ -296,7 +299,7 @@ export class RequestForwarder {
       if (isWanted(level, cause)) cause.tell({ type: 'notice', method }, JSON.stringify(params))
     } else if (process !== undefined) {
       if (isAtLeast(level, this.#sessionLevel)) this.#toSession(method, params)
-      // What a call logs may be about its caller, and is nobody else's.
+      // A log message during a call may concern its caller, so no other client gets it.
     } else if (isOutsideCalls) bus.emit(serverLog, {}, { server, ...params })
   }
 
@@ -325,9 +328,9 @@ export class RequestForwarder {
       const send = (ask: string): void => tell({ type: 'ask', ask, method }, toJson(params))
       return this.#questions.ask(send, { signal, limitMs })
     }
-    // Of those who share a process nobody can be told to come back.
+    // Callers of a shared process cannot be asked to retry.
     if (held === undefined) throw new ClientRefusal(refused(method))
-    // How long its caller may take counts from each time that it is asked.
+    // The time limit applies to each round of input.
     using question = held.ask({ method, params })
     return await this.#questions.ask(
       (ask) => {

@@ -2,10 +2,10 @@ import type { McpReplyHead } from '@mcp-host/contracts'
 import type { SendPart } from './client-questions.ts'
 import type { McpReply } from './forward-request.ts'
 
-/** What an object and its place in a list take besides the text. */
+/** The overhead of one part besides its text. */
 const PART_BYTES = 200
 
-/** Who waits for a request. */
+/** The current caller of a request. */
 export interface Listener {
   readonly tell: SendPart
   readonly answered: PromiseWithResolvers<McpReply>
@@ -90,7 +90,7 @@ export class ResumableRequest {
   }
 
   #settle(outcome: Promise<McpReply>): void {
-    // Nobody may be there to hear of it.
+    // There may be no caller left.
     outcome.catch(() => undefined)
     this.#outcome = outcome
     this.#listener.answered.resolve(outcome)

@@ -9,17 +9,17 @@ export interface ResumableRequestsDeps {
   readonly bus: Pick<Bus, 'id' | 'blobs'>
 }
 
-/** What is kept at most. */
+/** Limits of resumable requests. */
 const LIMITS = {
   /** A request that is answered sooner, and says nothing before, is not kept. */
   afterMs: 250,
   /** From its answer on. */
   keepMs: 60_000,
-  /** Of what one request says before its answer. */
+  /** Replies of one request before its result. */
   requestBytes: 1024 * 1024,
-  /** Of all of them: then the oldest answers go first. */
+  /** All resumable requests together; over it the oldest results are evicted. */
   bytes: 64 * 1024 * 1024,
-  /** Of their results in the object store. */
+  /** Their results in the object store together. */
   storedBytes: 256 * 1024 * 1024,
 }
 
@@ -28,7 +28,7 @@ export class ResumableRequests implements Disposable {
   readonly #bus: Pick<Bus, 'id' | 'blobs'>
   readonly #limits: typeof LIMITS
   readonly #requests = new Map<string, ResumableRequest>()
-  /** Those that have their answers, the oldest first. */
+  /** Requests with results, the oldest first. */
   readonly #answered = new Map<ResumableRequest, NodeJS.Timeout>()
   #bytes = 0
   #storedBytes = 0
@@ -42,7 +42,7 @@ export class ResumableRequests implements Disposable {
     return this.#requests.size
   }
 
-  /** Runs a request, and keeps what is told of it once that may be missed. */
+  /** Runs a request, and keeps its replies once they may be missed. */
   run(
     { id, client, isResumable }: McpRequestHead,
     tell: SendPart,
@@ -79,7 +79,7 @@ export class ResumableRequests implements Disposable {
     return answered.promise
   }
 
-  /** Tells the caller, who is back, what it has missed, and the rest. Throws `not-found`. */
+  /** Sends the replies that a caller has missed, and the rest. Throws `not-found`. */
   resume({ id, client, after }: ResumeHead, tell: SendPart): Promise<McpReply> {
     const kept = this.#requests.get(id)
     if (kept?.client === client) return kept.resume(after, tell)
@@ -140,7 +140,7 @@ export class ResumableRequests implements Disposable {
     this.#bytes -= kept.bytes
     if (kept.stored === undefined) return
     this.#storedBytes -= kept.stored.bytes
-    // What is left ends by itself.
+    // Objects that are not removed expire.
     this.#bus.blobs.remove(kept.stored.key).catch(() => undefined)
   }
 }

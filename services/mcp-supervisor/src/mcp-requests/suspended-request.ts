@@ -11,7 +11,7 @@ interface Asked {
   readonly params: unknown
 }
 
-/** What is asked of the caller until it is disposed. */
+/** One question to the caller, open until disposed. */
 export interface SuspendedQuestion extends Disposable {
   onAnswer: (result: object) => void
 }
@@ -25,7 +25,7 @@ export class SuspendedRequest {
   readonly #subject: unknown
   readonly #limitMs: number
   readonly #open = new Map<string, Asked & { readonly question: SuspendedQuestion }>()
-  /** What the caller is to come back with: unguessable, and good for one time. */
+  /** The `requestState` that the caller must send back: unguessable, valid once. */
   #requestState: string | undefined
   #ended: Promise<McpReply> | undefined
   #answer: McpReply | undefined
@@ -40,7 +40,7 @@ export class SuspendedRequest {
     this.#limitMs = limitMs
   }
 
-  /** `ended`: its end at the server; `end` brings it about when nobody comes back. */
+  /** `ended`: the end of the request at the server; `end` aborts it when its caller does not retry. */
   begin(ended: Promise<McpReply>, end: () => void): void {
     this.#ended = ended
     this.#end = end
@@ -74,7 +74,7 @@ export class SuspendedRequest {
     return question
   }
 
-  /** Takes what the caller came back with; what it left out is asked again. */
+  /** Takes the caller's answers; unanswered questions are asked again. */
   answer(responses: unknown): void {
     clearTimeout(this.#late)
     this.#late = undefined
@@ -91,7 +91,7 @@ export class SuspendedRequest {
   async round(): Promise<McpReply> {
     const ended = this.#ended ?? Promise.reject(new Error('it has not begun'))
     for (;;) {
-      // What was asked may have been answered, or taken back.
+      // Questions may have been answered or withdrawn.
       if (this.#open.size === 0) this.#asked = Promise.withResolvers()
       await Promise.race([ended, this.#asked.promise])
       await this.#allAsked()
@@ -114,7 +114,7 @@ export class SuspendedRequest {
     return { head: { type: 'result' }, body: JSON.stringify(result) }
   }
 
-  /** What the server asks at once is asked together: until it is silent for a moment. */
+  /** Waits until the server has asked no further question for a moment, so that all are asked in one round. */
   async #allAsked(): Promise<void> {
     for (let before = 0; before < this.#open.size;) {
       before = this.#open.size

@@ -45,7 +45,7 @@ export class WatchedResources implements Disposable {
     for (const [uri, { until }] of this.#watched) {
       if (until > now) continue
       this.#watched.delete(uri)
-      // At worst it goes on telling what nobody hears.
+      // At worst the server goes on sending updates without subscribers.
       this.#host.unsubscribe({ server: this.#server, uri }).catch(() => undefined)
     }
   }

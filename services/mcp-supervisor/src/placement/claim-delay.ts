@@ -5,9 +5,9 @@ const STEP_MS = 150
 const MAX_STEPS = 3
 
 /**
- * How long a supervisor lets others try first, in milliseconds: each key has an order of the present
- * supervisors of its own, so that what becomes free at once is spread. Only free leases are tried for:
- * nothing moves because somebody came.
+ * The delay before this supervisor tries to take a lease, in milliseconds. Each key orders the present supervisors
+ * differently, which spreads leases that become free together. Only free leases are taken: a new supervisor moves no
+ * server.
  */
 export function claimDelayMs(
   key: string,

@@ -98,7 +98,7 @@ function sessionOf({ id, capabilities }: McpClient): ProcessClient {
   return { name: id, capabilities, hasSession: true }
 }
 
-/** Of a newer client, which says it with every request. */
+/** Capabilities of a newer client, from the `_meta` of its request. */
 function capabilitiesIn({ body }: IncomingRequest): object {
   const params: unknown = JSON.parse(new TextDecoder().decode(body))
   const said = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {}

@@ -105,7 +105,7 @@ export class DedicatedProcesses<Name extends string> {
     return accepted
   }
 
-  /** After a call: ends a process that is broken, or that nobody uses for long. */
+  /** After a call: ends a broken process at once, and an idle one after a while. */
   #rest(name: Name, process: DedicatedProcess): void {
     const { server } = process
     if (server.inFlight > 0 || process.closed !== undefined) return
@@ -146,7 +146,7 @@ export class DedicatedProcesses<Name extends string> {
         slots.give()
         throw error
       }
-      // Another was faster: ask who.
+      // Another supervisor won the lease: look for its holder.
       slots.give()
     }
     throw new BusError('unavailable', 'the process is moving; try again')
@@ -170,7 +170,7 @@ export class DedicatedProcesses<Name extends string> {
     process.lease.lost.addEventListener('abort', onLost, { once: true })
   }
 
-  /** The broker was away for long: the process goes on unless there is another by now. */
+  /** After a long outage of the broker: keeps the process unless another supervisor has taken its lease. */
   async #regain(name: Name, process: DedicatedProcess): Promise<void> {
     const isWanted = (): boolean => process.closed === undefined && !this.#isClosed
     while (isWanted()) {
@@ -192,7 +192,7 @@ export class DedicatedProcesses<Name extends string> {
     }
   }
 
-  /** The lease goes last: nobody may start another process for the name before this one is gone. */
+  /** Releases the lease last: no other process for the name may start before this one has ended. */
   #close(name: Name, process: DedicatedProcess): Promise<void> {
     clearTimeout(process.idle)
     this.#deps.slots.setBusy(process)

@@ -5,7 +5,7 @@ import type { Peers } from './peers.ts'
 import { STEADY_MS } from './peers.ts'
 import { claimDelayMs } from './claim-delay.ts'
 
-/** A server whose supervisor died without anybody seeing it is free after so long. */
+/** A lease expires after this time when its holder dies unnoticed. */
 export const LEASE_TTL_MS = 5_000
 /** A view that lags or has missed something is not trusted for longer. */
 const TRUST_MS = 5_000
@@ -26,7 +26,7 @@ export interface ObtainLeaseOptions {
   readonly signal: AbortSignal
   /** Whether this process has something left of an earlier lease: a free one should return to it. */
   readonly isLeftover: () => boolean
-  /** Ends what is left: another has the lease now. */
+  /** Ends the leftover process: another supervisor has the lease. */
   readonly onForeign: () => Promise<void>
 }
 
@@ -40,7 +40,7 @@ export async function obtainLease(
   options: ObtainLeaseOptions,
 ): Promise<Lease> {
   const { signal } = options
-  /** What was told since it last worked. */
+  /** Warnings that were logged since the last success. */
   const told = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
@@ -92,7 +92,7 @@ async function tryToObtain(
   return now === undefined ? bus.leases.acquire(key, options) : undefined
 }
 
-/** Waits for the holder to die or to lose the lease, or until the view is no longer trusted. */
+/** Waits until the holder dies or loses the lease, or until the view is too old to be trusted. */
 async function endOf(
   { leases, peers }: ObtainLeaseDeps,
   key: string,

@@ -25,7 +25,7 @@ export class OnePolicy extends SharedPolicy {
   async #serveUnder(lease: Lease, hosted: HostedServer): Promise<void> {
     const { signal } = this.context
     const over = AbortSignal.any([lease.lost, signal])
-    // While it starts nobody takes its requests: their senders wait.
+    // While it starts, requests wait in the queue.
     await Promise.race([hosted.started(), aborted(over)])
     if (!over.aborted) {
       using _queue = hosted.serve(() => lease.isHeld)

@@ -37,7 +37,7 @@ export class Peers {
     }
   }
 
-  /** Whether nobody answers for it: it is dead, or cannot reach the broker. */
+  /** Whether a supervisor does not answer twice: it is dead, or cannot reach the broker. */
   async isGone(supervisor: string): Promise<boolean> {
     if (await this.#answers(supervisor)) return false
     await sleep(SECOND_PROBE_MS)
@@ -51,7 +51,7 @@ export class Peers {
   ): Promise<void> {
     while (!signal.aborted) {
       if (await this.isGone(supervisor)) for (const onDead of listeners) onDead()
-      // Aborted: nobody wants to know any more.
+      // Aborted: there are no listeners left.
       await sleep(PROBE_MS, signal).catch(() => undefined)
     }
   }

@@ -20,7 +20,7 @@ export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly makeHost: MakeHost
   /** Called with a server that left the configuration, once it has ended. */
   readonly onRemoved: (server: ServerName) => void
-  /** How long a client may take to answer. */
+  /** The time limit for a client's answer. */
   readonly inputTimeoutMs: number
   /** Asks the user, or a model, of a session. */
   readonly callbackOf: (session: SessionId) => ServerRequestCallback

@@ -97,7 +97,7 @@ export class Placement implements AsyncDisposable {
   }
 
   #begin(name: ServerName, config: ServerConfig): void {
-    // Nobody would end it any more.
+    // Nothing would end it.
     if (this.#isClosed) return
     this.#servers.set(name, new PlacedServer(this.#deps, name, config))
   }

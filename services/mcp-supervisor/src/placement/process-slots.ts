@@ -1,9 +1,9 @@
 import { BusError } from '@mcp-host/contracts'
 
-/** How many processes of their own sessions may have at this supervisor. */
+/** Limits the dedicated processes of this supervisor. */
 export class ProcessSlots {
   readonly #limit: number
-  /** What ends each process that has no call under way; whose last one ended first is first. */
+  /** Ends each idle process; the least recently used is first. */
   readonly #idle = new Map<object, () => Promise<void>>()
   #taken = 0
 
@@ -12,8 +12,8 @@ export class ProcessSlots {
   }
 
   /**
-   * Where all are taken it ends the process that was idle for longest. Throws `unavailable` when none is:
-   * another supervisor may have room.
+   * Takes a slot; when all are taken, ends the process that was idle for longest. Throws `unavailable` when none is
+   * idle: another supervisor may have room.
    */
   async take(): Promise<void> {
     while (this.#taken >= this.#limit) {

@@ -69,7 +69,7 @@ export abstract class SharedPolicy implements PlacementPolicy {
     const { name, config, deps } = context
     const { bus, inputTimeoutMs } = deps
     const forwarder = new RequestForwarder({ bus, server: name, inputTimeoutMs })
-    // All share it, so it may ask nobody.
+    // All callers share the process, so the server may ask none of them.
     const host = deps.makeHost({ callback: forwarder.callback, kinds: ['log'] })
     this.hosted = new HostedServer(deps, host, {
       name,

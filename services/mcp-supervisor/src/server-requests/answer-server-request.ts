@@ -11,8 +11,8 @@ export interface AnswerServerRequestDeps extends AskUserDeps {
 }
 
 /**
- * Answers what a server asks while it runs tool calls of a session: the session's user or a model does.
- * The callback of a host whose server serves that session alone. What it throws is told to the server.
+ * Answers the requests of a server during tool calls of a session, by the session's user or a model. The callback of a
+ * host whose server is dedicated to that session; the server gets its errors.
  */
 export async function answerServerRequest(
   deps: AnswerServerRequestDeps,
@@ -29,7 +29,7 @@ export async function answerServerRequest(
     case 'sampling':
       return forCall(deps, asked, (call) => askModel(deps, call, request))
     case 'roots':
-      // Those of the configuration are the host's to tell; a session has none of its own.
+      // Configured roots are answered by the host; a session has none.
       return { roots: [] }
     case 'log':
       return undefined

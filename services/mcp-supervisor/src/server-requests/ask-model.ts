@@ -5,7 +5,7 @@ import type { ServerRequest } from 'mcp-host'
 import { sleep } from 'mcp-host/async'
 import type { RunningCall } from '../tool-calls/running-calls.ts'
 
-/** A reply that takes longer nobody waits for. */
+/** The time limit for a model's reply. */
 const TIMEOUT_MS = 60_000
 /** Larger requests do not fit into one message. */
 const MAX_REQUEST_BYTES = 512 * 1024
@@ -16,9 +16,9 @@ const CANCEL_RETRY_MS = 100
 type Sampling = Extract<ServerRequest, { kind: 'sampling' }>
 
 /**
- * Lets the host's model answer a server. Throws `invalid` for what it cannot read, `unavailable` when no
- * model can be reached, `cancelled` when the call ends, `deadline`, or what the model failed with. A
- * reply that nobody waits for any more is cancelled at its worker. Its tokens are counted for the call.
+ * Answers a sampling request by the host's model. Throws `invalid` for unreadable requests, `unavailable` without a
+ * model, `cancelled` at the end of the call, `deadline`, or the model's error. A reply that is not awaited is cancelled
+ * at its worker. Its tokens are counted for the call.
  */
 export async function askModel(
   { bus }: { readonly bus: Bus },
@@ -50,7 +50,10 @@ export async function askModel(
   }
 }
 
-/** Again until it is heard or the reply has ended: the worker may not have begun. Never throws. */
+/**
+ * Repeats the cancellation until the worker answers or the reply has ended: the worker may not have begun. Never
+ * throws.
+ */
 async function cancel(
   bus: Bus,
   envelope: Envelope,

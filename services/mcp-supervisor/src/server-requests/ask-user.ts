@@ -6,17 +6,17 @@ import { requestFields } from '@mcp-host/service'
 import type { ServerRequest } from 'mcp-host'
 import type { RunningCall } from '../tool-calls/running-calls.ts'
 
-/** Larger questions nobody would read. */
+/** Larger questions are not readable. */
 const MAX_QUESTION_BYTES = 64 * 1024
 
 export interface AskUserDeps {
   readonly bus: Bus
   readonly logger: Logger
-  /** How long a question waits for its answer. Default 300,000. */
+  /** The time limit for an answer. Default 300,000. */
   readonly inputTimeoutMs?: number
 }
 
-/** What MCP calls an elicitation's result. */
+/** The result of an elicitation, in the protocol's terms. */
 export interface UserAnswer {
   readonly action: 'accept' | 'decline' | 'cancel'
   readonly content?: Readonly<Record<string, unknown>>
@@ -51,7 +51,7 @@ export async function askUser(
   const close = (reason: 'expired' | 'withdrawn'): void => {
     const fact = { type: 'input-closed' as const, call: call.call, id: question.id, reason }
     append(deps, call, fact).catch((err: unknown) => {
-      // Who waits must not wait for ever; for the others the end of the call closes it.
+      // A question without time limit must not stay open; otherwise the end of the call closes it.
       logger.warn({ ...fields, action: 'close', err }, 'a question was not closed')
       given.abort()
     })
@@ -109,7 +109,7 @@ function webAddress(text: string): string {
   throw new BusError('invalid', 'elicitation: url must begin with https:// or http://')
 }
 
-/** How the log says the question ended; `undefined` when it is over before. */
+/** The end of the question by the log; `undefined` when the call ended before. */
 async function endOf(
   { bus }: AskUserDeps,
   { session }: RunningCall,

@@ -16,7 +16,7 @@ export const MAX_RESULT_BYTES = 64 * 1024 * 1024
 /** So many pictures and files stand beside the excerpt of a large result. */
 const MAX_SHOWN = 100
 
-/** How much of the text of a large result stands in the log, in UTF-16 units. */
+/** The length of the excerpt of a large result in the log, in UTF-16 units. */
 export const EXCERPT_LENGTH = 64 * 1024
 
 type Outcome = Omit<ToolFinished, 'type' | 'call' | 'server' | 'tool' | 'durationMs'>

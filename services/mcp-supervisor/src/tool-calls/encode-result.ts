@@ -11,7 +11,7 @@ export function encodeResult(result: object): Uint8Array | Promise<Uint8Array> {
   return length <= MAX_LENGTH_HERE ? here() : stringifyInThread(result).catch(here)
 }
 
-/** Of the texts in it, however deep. */
+/** The total length of all texts at any depth. */
 function lengthOf(part: object): number {
   let length = 0
   for (const value of Object.values(part) as unknown[]) {

@@ -32,11 +32,11 @@ export interface RunToolDeps {
   readonly started: Promise<void>
   readonly logger: Logger
   readonly events: SupervisorEvents
-  /** The server is ended here: what becomes of its calls is not known any more. */
+  /** Aborts when the server is ended here: the outcomes of its calls are then unknown. */
   readonly closed: AbortSignal
   /** Calls under way, to be waited for. */
   readonly running: InFlight
-  /** The same, for what servers ask meanwhile. */
+  /** The calls that requests of the server belong to. */
   readonly calls: RunningCalls
 }
 
@@ -102,7 +102,7 @@ async function runAndRecord(
     },
     'tool call ended',
   )
-  // The orchestrator finds nobody at work, and knows whether the call may run again.
+  // Without a result the orchestrator finds that the call is not running, and knows whether it may be repeated.
   if (deps.closed.aborted && result.error?.code === 'unavailable') return
   await append(result, `${call}:result:${bus.id}:${request.attempt}`)
 }
@@ -129,7 +129,7 @@ async function wonStart(
   return first?.kind === 'tool' && first.fact.type === 'tool-started' && first.fact.nonce === nonce
 }
 
-/** Whether nobody wants its result any more. Of what stands after the generation that asked for it. */
+/** Whether an entry ends the call. For entries after the generation with the call. */
 function isEndOf(call: ToolCallId, { kind, fact }: LogEntry): boolean {
   switch (kind) {
     case 'tool':
@@ -138,7 +138,7 @@ function isEndOf(call: ToolCallId, { kind, fact }: LogEntry): boolean {
       // One turn runs at a time: it is the call's.
       return fact.type === 'turn-done' || (fact.type === 'tool-settled' && fact.call === call)
     case 'control':
-      // Of the turn that runs; one that names its message may mean a turn in the queue.
+      // Cancels the running turn; with a message id it may mean a queued turn.
       return (
         fact.type === 'session-deleted' ||
         (fact.type === 'cancel-requested' && fact.messageId === undefined)

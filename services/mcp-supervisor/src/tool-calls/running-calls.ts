@@ -1,7 +1,7 @@
 import type { Envelope, ModelUsage, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
-/** A session whose servers ask for more at a time is refused: nobody could answer it. */
+/** More concurrent requests of one session are refused: a user could not answer them. */
 const MAX_OPEN = 8
 
 /** A tool call of a turn that this process runs. */
@@ -13,7 +13,7 @@ export interface RunningCall {
   readonly tool: string
   /** Its request id is the one the host was called with. */
   readonly envelope: Envelope
-  /** What models took that its server asked. */
+  /** Usage of models for sampling requests of the server. */
   readonly usage: ModelUsage[]
   /** Aborted when the call is over, however it ended. */
   readonly signal: AbortSignal
@@ -22,7 +22,7 @@ export interface RunningCall {
 /** The tool calls that this process runs: whatever a server asks belongs to one of them. */
 export class RunningCalls {
   readonly #calls = new Set<RunningCall>()
-  /** How many requests of each session are being answered. */
+  /** Requests in flight by session. */
   readonly #open = new Map<SessionId, number>()
 
   /** Known until disposed. */

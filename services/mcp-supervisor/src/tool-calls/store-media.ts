@@ -9,12 +9,12 @@ export type Store = (bytes: Uint8Array, mimeType: string) => Promise<ToolFinishe
 /** Smaller ones stay where they are. In base64 characters. */
 const MIN_LENGTH = 8 * 1024
 
-/** The same content, with the bytes of pictures, sounds and files in the object store. */
+/** Moves the bytes of images, audio and files of a result to the object store. */
 export async function storeMedia(content: readonly Block[], store: Store): Promise<Block[]> {
   return Promise.all(content.map((block) => storeBlock(block, store)))
 }
 
-/** As a server may send it: where things are stored is said by us. */
+/** Removes storage keys that a server sent: only this host sets them. */
 export function withoutStored(content: readonly Block[]): Block[] {
   return content.map((block) => {
     const { resource } = block as { resource?: unknown }

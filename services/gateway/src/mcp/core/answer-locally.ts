@@ -6,7 +6,7 @@ import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import { noSuchTool, SEARCH_TOOLS } from './tool-search.ts'
 import { MODERN_VERSIONS, negotiated } from './versions.ts'
 
-/** As others are to know us. */
+/** The name and version of this host. */
 export interface ServerInfo {
   readonly name: string
   readonly version: string
@@ -19,10 +19,10 @@ const LISTS: ReadonlyMap<string, ListName> = new Map([
   ['resources/templates/list', 'resourceTemplates'],
 ])
 
-/** What all servers together can do changes when one does, which nobody can foretell. */
+/** The summary changes whenever a server does, so it must not be cached. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' }
 
-/** What we answer ourselves, as JSON. Throws `JsonRpcError`. */
+/** The gateway's own answers, as JSON. Throws `JsonRpcError`. */
 export function answerLocally(
   { method, params, era }: JsonRpcRequest,
   listing: MergedListing,
@@ -82,13 +82,13 @@ function about(listing: MergedListing): object {
   }
 }
 
-/** A result of 2026-07-28 says what it is and whose. */
+/** Adds the envelope of 2026-07-28 to a result. */
 function modernResult(result: object, serverInfo: ServerInfo): string {
   const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo }
   return JSON.stringify({ resultType: 'complete', _meta, ...result })
 }
 
-/** How it is meant to be used, in the words of the bundle and of the servers. */
+/** The instructions of the bundle and of its servers. */
 function instructionsOf({
   servers: serverListings,
   instructions: first,

@@ -11,13 +11,13 @@ import type { Era } from './versions.ts'
 
 export interface ApprovalsOptions {
   readonly rule: ApprovalRule
-  /** Of what clients of 2026-07-28 bring back. */
+  /** Seals the state that clients of 2026-07-28 send back. */
   readonly seal: StateSeal
-  /** How long they may take. */
+  /** The time limit for a decision. */
   readonly timeoutMs: number
 }
 
-/** Who calls a tool, and how it can be asked. */
+/** The caller of a tool, and the ways to ask it. */
 export interface Caller extends Pick<ForwardedRequest, 'client' | 'listener'> {
   readonly era: Era
 }
@@ -25,10 +25,10 @@ export interface Caller extends Pick<ForwardedRequest, 'client' | 'listener'> {
 /** Passes a call on; `confirm`: what a client of an older revision is asked on the way. */
 type Run = (route: Route, confirm?: string) => Promise<ForwardedReply>
 
-/** What a client is asked is known by this. */
+/** The key of the question in an `input_required` result. */
 const QUESTION = 'approval'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
-/** More nobody reads. */
+/** A longer text is not readable. */
 const MAX_SHOWN_ARGUMENTS = 2_000
 
 const text = new TextDecoder()
@@ -62,7 +62,7 @@ export class Approvals {
     return run(route, questionOf(route))
   }
 
-  /** A client of 2026-07-28 is asked by a result, and comes back with the answer and what we have sealed. */
+  /** Asks a client of 2026-07-28 by an `input_required` result; it retries with the answer and the sealed state. */
   async #passModern(route: Route, run: Run): Promise<ForwardedReply> {
     const { requestState, inputResponses, ...params } = route.params
     const subject = await digest([route.place, params['arguments'] ?? {}])
@@ -98,7 +98,7 @@ export class Approvals {
     })
   }
 
-  /** What the server itself asks for belongs to the call that was allowed. */
+  /** Input requests of the server belong to the call that was allowed. */
   async #run(route: Route, subject: string, run: Run): Promise<ForwardedReply> {
     const forwarded = await run(route)
     const result: unknown =

@@ -5,7 +5,7 @@ import type { MergedListingOptions } from './merged-listing.ts'
 import type { ServerListing, ItemAddress } from './server-listing.ts'
 import { MergedListing } from './merged-listing.ts'
 
-/** What a bundle takes of a server. */
+/** The part of a server that is in a bundle. */
 export interface BundledServer {
   /** Patterns of its tools' names, with `*`. Default: all. */
   readonly allow?: readonly string[] | undefined
@@ -30,7 +30,7 @@ export interface Bundle {
   readonly toolSearch?: boolean | undefined
 }
 
-/** What a bundle offers of what there is. `join`: what something of a server is called among all that are configured. */
+/** Builds the listing of a bundle. `join`: the name of an item among all configured servers. */
 export function bundleListing(
   bundle: Bundle,
   serverListings: readonly ServerListing[],
@@ -92,7 +92,7 @@ function partOf(serverListing: ServerListing, wanted: BundledServer): ServerList
           resourceTemplates: [],
           capabilities: { ...serverListing.capabilities, resources: undefined },
         }),
-    // What is not listed makes no list older.
+    // Unlisted items do not shorten the caching hint.
     caching: {
       ...serverListing.caching,
       ...(prompts ? {} : { prompts: undefined }),

@@ -12,7 +12,7 @@ export class ByteBuffer {
     return this.#length
   }
 
-  /** How large the array is with `more` bytes: doubled where it must grow, but not beyond `maxBytes`. */
+  /** The size of the array with `more` bytes: doubled when it grows, up to `maxBytes`. */
   sizeWith(more: number, maxBytes: number): number {
     const length = this.#length + more
     if (length <= this.#array.length) return this.#array.length

@@ -28,7 +28,7 @@ export interface JsonRpcNotification {
   readonly params: Params
 }
 
-/** The answer to a request of ours. */
+/** The response to a request of the host. */
 export interface JsonRpcResponse {
   readonly kind: 'response'
   readonly id: JsonRpcId
@@ -38,7 +38,7 @@ export interface JsonRpcResponse {
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
-/** What a request of 2026-07-28 says in its `_meta`; who asks need not be told. */
+/** The required `_meta` of a request of 2026-07-28; client info is optional. */
 const ENVELOPE: Readonly<Record<string, (value: unknown) => boolean>> = {
   [VERSION_KEY]: (value) => typeof value === 'string',
   'io.modelcontextprotocol/clientInfo': (value) =>
@@ -55,8 +55,8 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * What one message is, and which era it speaks: a request of 2026-07-28 says so in its `_meta`, and its
- * headers, where it came with any, must agree with it. Throws `JsonRpcError`.
+ * Classifies one message and finds its era: a request of 2026-07-28 says so in its `_meta`, and its headers, if there
+ * are any, must agree. Throws `JsonRpcError`.
  */
 export function classify(message: unknown, given: McpHeaders | undefined): JsonRpcMessage {
   const headers = given ?? NO_HEADERS

@@ -18,7 +18,7 @@ interface Seen {
 }
 
 interface KnownOffer {
-  /** Of which lists it was made. */
+  /** The state of the catalog that it was built from. */
   readonly state: string
   readonly seen: Promise<Seen>
 }
@@ -106,7 +106,7 @@ export class ClientVirtualServers {
     if (oldest !== undefined && all.size >= MAX_KNOWN) all.delete(oldest)
     all.set(client, latest)
     void latest.seen.then(({ isWhole }) => {
-      // Who asks next is to find it as soon as it is there.
+      // Incomplete: the next request reads it again.
       if (!isWhole && all.get(client) === latest) all.delete(client)
     })
     return latest.seen

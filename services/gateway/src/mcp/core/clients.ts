@@ -2,9 +2,9 @@ import type { McpClient, McpClientRecord } from '@mcp-host/contracts'
 import type { JsonRpcId } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
 
-/** What the sessions of older clients have been told besides what their ids say; the same at all gateways. */
+/** The state of older clients' sessions, shared by all gateways. */
 export interface Clients {
-  /** What is known of a session that was read. */
+  /** The record of a session that was read. */
   record(client: string): McpClientRecord
   /** Reads what is known of a session; `undefined`: it is here. Throws `JsonRpcError` when it cannot be read. */
   read(client: string): Promise<void> | undefined
@@ -13,7 +13,7 @@ export interface Clients {
   /** Throws `JsonRpcError` when it cannot be kept. */
   change(client: string, change: (record: McpClientRecord) => McpClientRecord): Promise<void>
   onChange(listener: () => void): Disposable
-  /** A client does not want a request any more, whichever gateway has it. */
+  /** Cancels a client's request at whichever gateway has it. */
   cancel(client: string, requestId: JsonRpcId): void
   onCancel(client: string, requestId: JsonRpcId, listener: () => void): Disposable
 }

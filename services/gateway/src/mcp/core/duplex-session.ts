@@ -11,22 +11,22 @@ export interface DuplexSessionDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServer: VirtualServer
   readonly send: (message: Uint8Array) => void
-  /** Aborts when nothing new is begun, and streams that would go on for ever must end. */
+  /** Aborts when no new request is taken and endless streams must end. */
   readonly closing: AbortSignal
 }
 
-/** More at a time are somebody's mistake. */
+/** A client with more concurrent requests is faulty. */
 const MAX_RUNNING = 64
 const SESSION_HEADER = 'mcp-session-id'
 const EMPTY = new Uint8Array()
 
 /**
- * What one client says and is told where both can speak at any time, as over a socket. Each message is an exchange
- * with the endpoint; whatever comes of it goes to `send`. The session of an older client lasts as long.
+ * A session over a transport where both sides send at any time, such as a WebSocket. Each message is dispatched to the
+ * endpoint, and its replies go to `send`. The session of an older client lasts as long as the transport.
  */
 export class DuplexSession {
   readonly #deps: DuplexSessionDeps
-  /** What is awaited, by the ids of the requests, or by the batch. */
+  /** Requests in flight, by their ids or their batch. */
   readonly #running = new Map<unknown, AbortController>()
   readonly #left = new AbortController()
   /** That of an older client, once it has begun one. */
@@ -67,7 +67,7 @@ export class DuplexSession {
     }
   }
 
-  /** The client is gone: nothing that it began is wanted any more. */
+  /** Cancels everything in flight: the client has gone. */
   async leave(): Promise<void> {
     const requests = [...this.#running]
     for (const [, cancelled] of requests) cancelled.abort()
@@ -95,7 +95,7 @@ export class DuplexSession {
     }
     if (this.#session !== undefined) throw invalid('this connection has its session already')
     const answered = this.#exchange('POST', signal, message)
-    // What is said before the answer belongs to the session, too.
+    // Messages before the answer belong to the session, too.
     this.#session = answered.then(({ headers }) => headers[SESSION_HEADER])
     await this.#pass(await answered, signal)
     if ((await this.#session) === undefined) this.#session = undefined
@@ -112,7 +112,7 @@ export class DuplexSession {
     if (method === 'notifications/initialized') void this.#listen()
   }
 
-  /** What belongs to no request, for whom there is a session. */
+  /** Sends messages outside of requests, where there is a session. */
   async #listen(): Promise<void> {
     if (this.#isListening || (await this.#session) === undefined) return
     this.#isListening = true
@@ -128,7 +128,7 @@ export class DuplexSession {
     return endpoint.handle({ method, header, body: EMPTY, message, signal, closing }, virtualServer)
   }
 
-  /** Passes on what was answered, unless that is not wanted any more. */
+  /** Sends a reply, unless its request was cancelled. */
   async #pass({ body }: EndpointReply, signal: AbortSignal): Promise<void> {
     if (body instanceof Uint8Array && !signal.aborted) this.#deps.send(body)
     if (body === undefined || body instanceof Uint8Array) return

@@ -37,11 +37,11 @@ export interface EndpointRequest {
   readonly method: string
   readonly header: (name: string) => string | undefined
   readonly body: Uint8Array
-  /** What came instead of a body, over something else than HTTP: no headers repeat what it says. */
+  /** The message on transports other than HTTP, which have no headers. */
   readonly message?: unknown
   /** Aborts when the caller has left. */
   readonly signal: CancelSignal
-  /** Aborts when streams that would go on for ever must end. */
+  /** Aborts when endless streams must end. */
   readonly closing: AbortSignal
 }
 
@@ -60,16 +60,16 @@ export interface EndpointDeps {
   readonly serverInfo: ServerInfo
   /** Signs the ids of sessions: one that a client made up is unknown, and leaves nothing behind. */
   readonly signSession: SignSession
-  /** Where tools run only when users allow it. */
+  /** Set where tools require the approval of a user. */
   readonly approvals?: Approvals | undefined
-  /** Where clients have processes of their own, what those list. */
+  /** The virtual servers of clients with dedicated processes. */
   readonly clientVirtualServers?: ClientVirtualServers
   /** Called once per answered request; batches count as none. */
   readonly onAnswered?: (method: string, isError: boolean, seconds: number) => void
 }
 
 export interface EndpointOptions {
-  /** How long a request's stream is open before a client that can come back has to. Default: until its end. */
+  /** The duration of a request's stream before a client that can resume has to. Default: unlimited. */
   readonly streamMs?: number
 }
 
@@ -80,7 +80,7 @@ const EVENT_STREAM = {
   // Some proxies hold back what they may.
   'x-accel-buffering': 'no',
 }
-/** More messages in one request are somebody's mistake. */
+/** A client with larger batches is faulty. */
 const MAX_BATCH = 100
 const MAX_KNOWN_SESSIONS = 1_000
 const SESSION_HEADER = 'mcp-session-id'
@@ -92,7 +92,7 @@ const bytes = new TextEncoder()
 export class McpEndpoint {
   readonly #deps: EndpointDeps
   readonly #streamMs: number
-  /** What ids say: each comes again and again. */
+  /** Parsed session ids, cached because every request carries one. */
   readonly #sessions = new Map<string, ClientSession>()
 
   constructor(deps: EndpointDeps, { streamMs = 0 }: EndpointOptions = {}) {
@@ -100,7 +100,7 @@ export class McpEndpoint {
     this.#streamMs = streamMs
   }
 
-  /** Never rejects. No async function, as what it calls for most requests is none either: each costs a little. */
+  /** Never rejects. Not an async function, which would cost a promise per request. */
   handle(exchange: EndpointRequest, virtualServer: VirtualServer): Promise<EndpointReply> {
     const { method, header } = exchange
     let message: unknown
@@ -307,7 +307,7 @@ export class McpEndpoint {
     })
     const events = stream.events()
     events.put(OPENED)
-    // Again: else some clients have forgotten where they were when this stream breaks, too.
+    // Repeated: some clients forget their position when this stream breaks, too.
     stream.onResumable(kept, after)
     upstream
       .resume(kept, { client: session.id, after, signal, listener: stream })
@@ -320,7 +320,7 @@ export class McpEndpoint {
     return streamed(events)
   }
 
-  /** All at once, as 2025-03-26 has it; what it asks for is answered in one message. */
+  /** Runs a batch of 2025-03-26 concurrently; its replies go into one message. */
   async #batch(
     messages: readonly unknown[],
     headers: McpHeaders | undefined,
@@ -412,7 +412,7 @@ export class McpEndpoint {
     }
   }
 
-  /** What belongs to no request, on the stream that an older client keeps open for it; or the rest of another. */
+  /** The stream of a session for messages outside of requests, or the rest of a resumable request. */
   #listen(exchange: EndpointRequest, virtualServer: VirtualServer): EndpointReply {
     if (!accepts(exchange.header, EVENTS)) {
       throw new JsonRpcError(JsonRpcCode.unavailable, 'Accept must have text/event-stream', {
@@ -476,7 +476,7 @@ type WholeReply = EndpointReply & { readonly body: Uint8Array }
 
 function answerWith({ id, era }: JsonRpcRequest, forwarded: ForwardedReply): WholeReply {
   const { code } = forwarded
-  // A newer client is to see by the status what it has left out.
+  // For a newer client the HTTP status names the missing capability.
   const isFaulty = era === 'modern' && code === JsonRpcCode.missingCapability
   const status = isFaulty ? 400 : 200
   const isError = forwarded.type === 'error'
@@ -494,7 +494,7 @@ async function answered(
   }
 }
 
-/** What fails before there is a request. */
+/** Converts errors before the request is known to a reply. */
 async function orFailed(reply: Promise<EndpointReply>): Promise<EndpointReply> {
   try {
     return await reply

@@ -30,7 +30,7 @@ export function eventIds({
   return source.length > MAX_LENGTH ? undefined : (number) => `${source}.${number}`
 }
 
-/** `undefined`: it is none of ours. */
+/** `undefined`: not an id of this host. */
 export function readEventId(eventId: string): LastEvent | undefined {
   const [, source, last] = /^([A-Za-z0-9_-]+)\.(\d{1,15}|end)$/.exec(eventId) ?? []
   if (source === undefined) return undefined
@@ -51,7 +51,7 @@ export function readEventId(eventId: string): LastEvent | undefined {
   }
 }
 
-/** What may be a part of a subject on the bus. */
+/** Whether a value may be a part of a subject on the bus. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value)
 }

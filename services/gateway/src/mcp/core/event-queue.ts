@@ -19,7 +19,7 @@ export class EventQueue implements AsyncIterable<Uint8Array> {
     if (this.#bytes > MAX_WAITING_BYTES && this.#waiting.length > 1) this.#isOver = true
   }
 
-  /** Puts in what may be left out for what is newer: who reads slowly sees how far it is now. */
+  /** Adds an event that newer ones may replace: a slow reader gets the latest progress. */
   mention(event: Uint8Array): void {
     this.#put(event, true)
     if (++this.#mentions > MAX_MENTIONS) {

@@ -8,7 +8,7 @@ import { MOVED } from './upstream.ts'
 
 type About = Omit<ForwardedRequest, 'params' | 'isReadOnly' | 'isOutputWrapped' | 'isOwn'>
 
-/** How servers say that they do not have a resource. */
+/** The errors of servers for a missing resource. */
 const UNKNOWN = new Set<number | undefined>([
   JsonRpcCode.resourceNotFound,
   JsonRpcCode.invalidParams,

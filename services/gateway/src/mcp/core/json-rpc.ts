@@ -1,12 +1,12 @@
-/** What is in a message may come from the request, and be of any length. */
+/** Messages may quote the request, so their length is bounded. */
 const MAX_MESSAGE_LENGTH = 800
 
-/** What may be thrown on the way: what the caller is answered. */
+/** An error that is sent to the caller as JSON-RPC. */
 export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError'
   readonly code: number
   readonly data: unknown
-  /** Of the HTTP answer. Failures of what was asked are answers like any other: 200. */
+  /** The HTTP status. Failures of a request that was processed are 200. */
   readonly status: number
 
   constructor(
@@ -33,7 +33,7 @@ export const JsonRpcCode = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internal: -32_603,
-  /** Nobody can do it right now. */
+  /** Temporarily unavailable. */
   unavailable: -32_000,
   timedOut: -32_001,
   /** Until 2025-11-25; from then on it is `invalidParams`. */

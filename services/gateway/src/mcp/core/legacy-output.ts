@@ -15,8 +15,8 @@ const SCHEMAS_BY_NAME = new Set([
 const NEW_ROOT = '#/properties/result'
 
 /**
- * Whether clients before 2026-07-28, who only take results that are objects, see the output of a tool as
- * `{ result: … }`. The same rule as in the server of the TypeScript SDK.
+ * Whether clients before 2026-07-28, which require objects, get the output of a tool as `{ result: … }`. The same rule
+ * as in the server of the TypeScript SDK.
  */
 export function needsWrapping({ outputSchema }: Params): boolean {
   return isObject(outputSchema) && outputSchema['type'] !== 'object'

@@ -2,7 +2,7 @@ import type { Caching, ListName, ServerCaching, ServerListing } from './server-l
 
 const UNSAID: ServerCaching = { ttlMs: 0, cacheScope: 'private' }
 
-/** What the servers say of a list that some of them have. */
+/** The caching hints of all servers that have the list. */
 export function cachingsOf(
   list: ListName,
   serverListings: readonly ServerListing[],
@@ -14,7 +14,7 @@ export function cachingsOf(
   })
 }
 
-/** All of them together are good for as long as the first of them, and for whom each is. */
+/** The strictest of all hints: the shortest time, and public only when all are. */
 export function together(cachings: readonly ServerCaching[], now: number): Caching {
   if (cachings.length === 0) return UNSAID
   const left = cachings.map(({ ttlMs, listedAt = now }) =>

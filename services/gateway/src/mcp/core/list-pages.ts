@@ -46,7 +46,7 @@ function startOf(cursor: string): number | undefined {
     const [, start] = /^at ([1-9]\d{0,8})$/.exec(atob(cursor)) ?? []
     return start === undefined ? undefined : Number(start)
   } catch {
-    // Not base64, so no cursor of ours.
+    // Not base64: not a cursor of this host.
     return undefined
   }
 }

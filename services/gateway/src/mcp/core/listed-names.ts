@@ -1,7 +1,7 @@
 import { joinToolNames } from 'mcp-host/tool-names'
 import type { ItemAddress } from './server-listing.ts'
 
-/** What tools and prompts are called where several servers are offered together: `server__name`, for these servers. */
+/** Names of tools and prompts in a listing of several servers: `server__name`. */
 export function listedNames(servers: Iterable<string>): (place: ItemAddress) => string {
   const join = joinToolNames(servers)
   return ({ server, name }) => join({ server, tool: name })

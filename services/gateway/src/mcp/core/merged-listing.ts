@@ -38,7 +38,9 @@ export interface MergedListingOptions {
   readonly remake?: (replace: (serverListing: ServerListing) => ServerListing) => MergedListing
 }
 
-/** What some servers together offer under names of their own: one for each mount, until the catalog changes. */
+/**
+ * The items of several servers under the names of one virtual server. Immutable: a change of the catalog makes another.
+ */
 export class MergedListing {
   readonly servers: readonly ServerListing[]
   readonly #tools = new Map<string, ItemAddress>()
@@ -55,7 +57,7 @@ export class MergedListing {
   readonly #wrapped: ReadonlySet<string>
   readonly resourceNames: ResourceNames
   readonly instructions: string | undefined
-  /** Where tools are not listed. */
+  /** Set where tools are searched for instead of listed. */
   readonly toolSearch: ToolSearch | undefined
   readonly #remake: NonNullable<MergedListingOptions['remake']>
   readonly #absent: MergedListingOptions['absent']
@@ -98,7 +100,7 @@ export class MergedListing {
     const namesOf = (some: readonly Named[]): ReadonlySet<string> =>
       new Set(some.flatMap(({ name }) => [name, aliases.get(name) ?? name]))
     this.#readOnly = namesOf(tools.filter(saysReadOnly))
-    // What is not listed is not known to be wrapped.
+    // Unlisted tools have no listed schema, so their output is not wrapped.
     this.#wrapped = namesOf(toolSearch ? [] : tools.filter(needsWrapping))
     if (toolSearch) this.toolSearch = new ToolSearch(tools)
     this.#lists = {
@@ -119,7 +121,7 @@ export class MergedListing {
     }
   }
 
-  /** The same with other lists of some servers, by their names. */
+  /** A copy with other lists of some servers, by name. */
   with(others: ReadonlyMap<string, ServerListing>): MergedListing {
     return this.#remake((serverListing) => others.get(serverListing.server) ?? serverListing)
   }
@@ -142,7 +144,7 @@ export class MergedListing {
     return this.#wrapped.has(name)
   }
 
-  /** What a server says of one of its tools. */
+  /** The annotations of a server's tool. */
   annotationsOf(server: string, tool: string): CatalogTool['annotations'] {
     this.#annotations ??= new Map(
       this.servers.map((each) => [
@@ -172,7 +174,7 @@ export class MergedListing {
     return this.#prompts.get(name)
   }
 
-  /** Whether each client has a process of the server for itself. */
+  /** Whether the server has a dedicated process for each client. */
   isOwn(server: string): boolean {
     return this.#own.has(server)
   }
@@ -201,7 +203,7 @@ export class MergedListing {
     })
   }
 
-  /** For how long and for whom a list is good from now on. */
+  /** The caching hint of a list at this moment. */
   caching(list: ListName): Caching {
     const known = this.#cachings.get(list) ?? cachingsOf(list, this.servers)
     this.#cachings.set(list, known)

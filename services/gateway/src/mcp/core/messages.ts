@@ -16,7 +16,7 @@ export function failure(id: JsonRpcId | null, fault: JsonRpcError): Uint8Array {
   return wrapped(id, 'error', bytes.encode(JSON.stringify(fault)))
 }
 
-/** What passes through is not looked into. */
+/** The forwarded JSON is not parsed. */
 function wrapped(id: JsonRpcId | null, field: 'result' | 'error', json: Uint8Array): Uint8Array {
   return joined(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${field}":`, [json], '}')
 }
@@ -46,7 +46,7 @@ export function event(message: Uint8Array, id?: string): Uint8Array {
 /** Some proxies, and clients, wait for the first bytes. */
 export const OPENED = bytes.encode(': open\n\n')
 
-/** How long a client waits before it comes back, in milliseconds. */
+/** The client's delay before it reconnects, in milliseconds. */
 const RETRY_MS = 1_500
 
 /** An event that says nothing: the client gets to know how to come back. */

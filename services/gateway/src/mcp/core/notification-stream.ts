@@ -9,7 +9,7 @@ export type ChangingList = 'tools' | 'prompts' | 'resources'
 export interface NotificationStreamOptions {
   readonly virtualServer: VirtualServer
   readonly upstream: Upstream
-  /** Of which lists changes are told. */
+  /** Lists whose changes are sent. */
   readonly lists: readonly ChangingList[]
   /** The client whose processes are meant, where each has its own. */
   readonly client?: string

@@ -21,7 +21,7 @@ export interface FeedStreamDeps {
   readonly clientVirtualServers?: ClientVirtualServers
 }
 
-/** What ends a stream that has no end of its own. */
+/** Reasons to end a stream without an end of its own. */
 interface Ends {
   /** Aborts when the caller has left. */
   readonly signal: CancelSignal
@@ -34,7 +34,7 @@ const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 
 const bytes = new TextEncoder()
 
-/** All that an older client is told outside of its requests. */
+/** All notifications for an older client outside of its requests. */
 export function sessionStream(
   { upstream, clients, clientVirtualServers }: FeedStreamDeps,
   ends: Ends,

@@ -15,7 +15,7 @@ export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
   readonly onBegin?: (events: EventQueue) => void
 }
 
-/** What one request is told, as events: they have ids once the client can come back to it. */
+/** The reply to one request as server-sent events. They have ids once the request is resumable. */
 export class RequestStream implements ReplyListener {
   readonly #options: RequestStreamOptions
   #queue: EventQueue | undefined
@@ -31,7 +31,7 @@ export class RequestStream implements ReplyListener {
   onNotice(method: string, said: string, number?: number): void {
     const { progressToken: token } = this.#options
     if (method !== 'notifications/progress') this.#mention(outgoing(method, said), number)
-    // Only who has asked for it knows what it is about.
+    // Only a client that asked for progress can relate it to its request.
     else if (token !== undefined) this.#mention(progress(token, said), number)
   }
 
@@ -41,7 +41,7 @@ export class RequestStream implements ReplyListener {
     if (id !== undefined) this.#identified()
   }
 
-  /** From now on the client can come back; `number`: of what it has. */
+  /** The request is resumable from now on; `number`: the last event that the client has. */
   onResumable(kept: EventSource['kept'], number = 0): void {
     const { isPrimed, limitMs, closing } = this.#options
     if (this.#ids === undefined) closing.addEventListener('abort', this.#sendAway)
@@ -53,7 +53,7 @@ export class RequestStream implements ReplyListener {
     this.#identified()
   }
 
-  /** What the client reads; it begins now if it has not. */
+  /** The client's event queue; the stream starts with the first call. */
   events(): EventQueue {
     if (this.#queue === undefined) {
       this.#queue = new EventQueue()
@@ -78,7 +78,7 @@ export class RequestStream implements ReplyListener {
 
   #mention(message: Uint8Array, number: number | undefined): void {
     const id = this.#idOf(number)
-    // Who can come back for what was left out is not to miss it.
+    // A client that can resume gets every event, so none is replaced.
     if (id === undefined) this.events().mention(event(message))
     else {
       this.events().put(event(message, id))

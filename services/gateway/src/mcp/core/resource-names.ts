@@ -2,10 +2,10 @@ import type { ResourceLists } from 'mcp-host/routing'
 import { findResource, qualifyTemplate, qualifyUri } from 'mcp-host/routing'
 import type { ServerListing, ItemAddress } from './server-listing.ts'
 
-/** Clients open these without us. */
+/** Clients open web addresses themselves. */
 const WEB = /^https?:/i
 
-/** What the resources of some servers are called here: where a URI does not say whose it is, it names the server, too. */
+/** Names of resources in a listing of several servers: an ambiguous URI is prefixed with its server. */
 export class ResourceNames {
   readonly #servers: readonly ResourceLists[]
 
@@ -41,7 +41,7 @@ export class ResourceNames {
     return found.length > 0 ? found : this.find(uriTemplate).filter(having)
   }
 
-  /** What a resource of a server is called here, in lists and wherever the server points to it. */
+  /** The name of a server's resource in this listing. */
   nameOf(server: string, uri: string): string {
     const [first, ...rest] = this.#servers
     if (first?.name === server && rest.length === 0) return uri
@@ -51,7 +51,7 @@ export class ResourceNames {
     return qualifyUri(server, uri)
   }
 
-  /** What a template of a server is called here. */
+  /** The name of a server's resource template in this listing. */
   templateNameOf(server: string, uriTemplate: string): string {
     const isShared = this.findTemplate(uriTemplate).length > 1
     return isShared ? qualifyTemplate(server, uriTemplate) : uriTemplate

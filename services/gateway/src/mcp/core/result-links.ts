@@ -1,10 +1,10 @@
 import type { Params } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
 
-/** What a resource is called here. */
+/** Maps the URI of a resource to its name in a listing. */
 type Rename = (uri: string) => string
 
-/** Where apps of an earlier draft name their page. */
+/** The key for the page of an app in an earlier draft. */
 const EARLIER_PAGE = 'ui/resourceUri'
 
 const text = new TextDecoder()

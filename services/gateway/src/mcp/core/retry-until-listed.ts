@@ -1,13 +1,10 @@
 import type { CancelSignal } from 'mcp-host/async'
 import type { VirtualServer } from './virtual-server.ts'
 
-/** How long a request waits for a server that is just starting, or moving to another supervisor. */
+/** The time limit for a server that starts or moves to another supervisor. */
 const PATIENCE_MS = 5_000
 
-/**
- * Tries again, after a first failure, whenever the offer of a mount changes, for as long as `isWorthIt` says so of what
- * is thrown. Throws the last of it.
- */
+/** Retries after each change of a listing while `isWorthIt` accepts the error. Throws the last error. */
 export async function retryUntilListed<T>(
   { onChange }: Pick<VirtualServer, 'onChange'>,
   attempt: () => T | Promise<T>,
@@ -41,9 +38,9 @@ export async function retryUntilListed<T>(
 }
 
 export interface RetryOptions {
-  /** What the first attempt failed with. */
+  /** The error of the first attempt. */
   readonly failure: unknown
   readonly isWorthIt: (failure: unknown) => boolean
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller has gone. */
   readonly signal?: CancelSignal | undefined
 }

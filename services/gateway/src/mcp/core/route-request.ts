@@ -28,7 +28,7 @@ export function routeResource(
   return onlyOne(listing.resourceNames.find(uri), uri, era)
 }
 
-/** To which server a request goes, with what; `undefined`: it is for us. Throws `JsonRpcError`. */
+/** The server and parameters of a request; `undefined` when the gateway answers it. Throws `JsonRpcError`. */
 export function routeRequest(
   { method, params, era }: JsonRpcRequest,
   listing: MergedListing,
@@ -115,7 +115,7 @@ function onlyOne(
   throw unknown(`the resource "${uri}" may be meant of ${names}: ask for one, as ${example}`)
 }
 
-/** Nobody has a resource. */
+/** The error for a resource that no server has. */
 export function noResource(uri: string, era: JsonRpcRequest['era']): JsonRpcError {
   const code = era === 'legacy' ? JsonRpcCode.resourceNotFound : JsonRpcCode.invalidParams
   return new JsonRpcError(code, `there is no resource "${uri}"`, { data: { uri } })
@@ -128,7 +128,7 @@ function absent(kind: 'tool' | 'prompt', name: string, listing: MergedListing): 
   return new AbsentServerError(message, found.isComing)
 }
 
-/** What a request is about belongs to a server that is not there. */
+/** The request names an item of a server that is not available. */
 export class AbsentServerError extends JsonRpcError {
   /** Whether it is worth waiting for. */
   readonly isComing: boolean

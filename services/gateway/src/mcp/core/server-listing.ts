@@ -1,26 +1,26 @@
 import type { Params } from './json-rpc.ts'
 
-/** For how long and for whom a list is good. */
+/** The caching hint of a list. */
 export interface Caching {
   readonly ttlMs: number
   readonly cacheScope: 'public' | 'private'
 }
 
-/** The same of one server's list. */
+/** The caching hint of one server's list. */
 export interface ServerCaching extends Caching {
-  /** Since when, in epoch milliseconds; absent where we hear of every change. */
+  /** When the list was read, in epoch milliseconds; absent where the server announces changes. */
   readonly listedAt?: number
 }
 
 export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
-/** A server with what it lists, each thing as the server describes it. */
+/** One server with its lists, in the server's own words. */
 export interface ServerListing {
   readonly server: string
-  /** Whether each client has a process of it for itself. */
+  /** Whether the server has a dedicated process for each client. */
   readonly isOwn?: boolean
   readonly instructions?: string | undefined
-  /** What it can, in its own words. */
+  /** The capabilities that the server declared. */
   readonly capabilities?: Params | undefined
   readonly tools: readonly Named[]
   readonly prompts: readonly Named[]
@@ -28,7 +28,7 @@ export interface ServerListing {
   readonly resourceTemplates: readonly (Params & { readonly uriTemplate: string })[]
   /** Whether none of its resources may be reached, listed or not. */
   readonly hidesResources?: boolean
-  /** Of the lists that it has. */
+  /** Caching hints of the server's lists. */
   readonly caching?: Readonly<Partial<Record<ListName, ServerCaching | undefined>>>
   /** When the server last announced that a list has changed, in epoch milliseconds. */
   readonly announcedAt?: Readonly<Partial<Record<ListName, number | undefined>>> | undefined
@@ -36,7 +36,7 @@ export interface ServerListing {
 
 export type Named = Params & { readonly name: string }
 
-/** Where something is that has another name here. */
+/** An item of a server under its original name. */
 export interface ItemAddress {
   readonly server: string
   /** As the server calls it. */

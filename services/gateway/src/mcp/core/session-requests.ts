@@ -18,12 +18,12 @@ export interface SessionRequestDeps {
 const DONE: ForwardedReply = { type: 'result', json: new TextEncoder().encode('{}') }
 const METHODS = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
 
-/** Whether a request changes what a session is told. */
+/** Whether a request changes the notifications of a session. */
 export function isSessionRequest({ method, era }: JsonRpcRequest): boolean {
   return era === 'legacy' && METHODS.has(method)
 }
 
-/** Changes what a session is told from now on. Throws `JsonRpcError`, or answers with the error of a server. */
+/** Changes the notifications of a session. Throws `JsonRpcError`, or returns the error of a server. */
 export async function changeSession(
   { upstream, clients }: SessionRequestDeps,
   request: JsonRpcRequest,

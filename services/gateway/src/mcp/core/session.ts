@@ -12,7 +12,7 @@ import { isSigned, signedId } from './signed-id.ts'
 export interface ClientSession {
   /** Names it on the bus; unguessable. */
   readonly id: string
-  /** What the client can be asked for. */
+  /** Capabilities that the client declared. */
   readonly capabilities: Params
 }
 

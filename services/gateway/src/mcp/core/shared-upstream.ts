@@ -13,7 +13,7 @@ import type { Params } from './json-rpc.ts'
 
 interface Underway {
   readonly forwarded: Promise<ForwardedReply>
-  /** How many wait for it. */
+  /** Callers that wait for the reply. */
   waiting: number
   readonly abandoned: AbortController
 }
@@ -71,7 +71,7 @@ export class SharedUpstream implements Upstream {
     return underway
   }
 
-  /** Who leaves does not wait any more; the last one ends it. */
+  /** Waits for the reply until the signal aborts; the last caller that leaves cancels the request. */
   async #until(signal: CancelSignal, key: string, underway: Underway): Promise<ForwardedReply> {
     const left = Promise.withResolvers<never>()
     const onAbort = (): void => {
@@ -86,7 +86,7 @@ export class SharedUpstream implements Upstream {
       return await Promise.race([underway.forwarded, left.promise])
     } finally {
       signal.removeEventListener('abort', onAbort)
-      // Nobody may be left to hear how it ended.
+      // There may be no caller left.
       underway.forwarded.catch(() => undefined)
     }
   }
@@ -96,7 +96,7 @@ export class SharedUpstream implements Upstream {
   }
 }
 
-/** What changes nothing, and whose caller is told nothing on the way. */
+/** Whether requests can be coalesced: read-only, and without messages to the caller. */
 function isShareable({ isReadOnly, isOwn, client, listener, params }: ForwardedRequest): boolean {
   const isPlain = client === undefined && listener === undefined && isOwn !== true
   return isReadOnly === true && isPlain && params['requestState'] === undefined

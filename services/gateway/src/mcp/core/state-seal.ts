@@ -8,7 +8,7 @@ const PREFIX = 'mcp-host-sealed'
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 const bytes = new TextEncoder()
 
-/** What clients keep for us and bring back: they can read it, but not make or change it. */
+/** Signs and encrypts state that clients keep and send back. */
 export class StateSeal {
   readonly #secret: () => Promise<Uint8Array>
   #key: Promise<Key> | undefined
@@ -24,7 +24,7 @@ export class StateSeal {
     return `${text}.${toHex(signature)}`
   }
 
-  /** `undefined`: it is none of ours. */
+  /** `undefined`: not sealed by this host. */
   async open(sealed: unknown): Promise<Params | undefined> {
     if (typeof sealed !== 'string') return undefined
     const [prefix, encoded, signature, ...more] = sealed.split('.')

@@ -8,7 +8,7 @@ export const CALL_TOOL = 'call_tool'
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 50
 
-/** What is listed in the place of all tools. */
+/** The tools that are listed instead of all others. */
 export const SEARCH_DEFINITIONS: readonly Params[] = [
   {
     name: SEARCH_TOOLS,
@@ -78,12 +78,12 @@ export class ToolSearch {
   }
 }
 
-/** What is needed to call it. */
+/** The parts of a tool that are needed to call it. */
 function inShort({ name, title, description, inputSchema, annotations }: Params): object {
   return { name, title, description, inputSchema, annotations }
 }
 
-/** What `call_tool` says of a tool that there is not. */
+/** The result of `call_tool` for an unknown tool. */
 export function noSuchTool({ arguments: args }: Params): object {
   const { name } = isObject(args) ? args : {}
   if (typeof name !== 'string') return refusal('name: must be the name of a tool')

@@ -4,7 +4,7 @@ import type { Params } from './json-rpc.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
 
-/** Who hears what happens before an answer. What is told of a request that is kept has a number. */
+/** Receives the replies before the last one. Replies of a resumable request have a number. */
 export interface ReplyListener {
   /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
   onNotice(method: string, params: string, number?: number): void
@@ -14,7 +14,7 @@ export interface ReplyListener {
   onResumable(kept: ResumePoint): void
 }
 
-/** Where a request is kept for its caller. */
+/** The supervisor that keeps a resumable request. */
 export interface ResumePoint {
   readonly supervisor: string
   readonly server: string
@@ -38,7 +38,7 @@ export interface ForwardedRequest {
   readonly method: string
   readonly params: Params
   readonly era: Era
-  /** Whether each client has a process of the server for itself. */
+  /** Whether the server has a dedicated process for each client. */
   readonly isOwn?: boolean | undefined
   /** The caller, where it keeps a session. */
   readonly client?: McpClient | undefined
@@ -46,7 +46,7 @@ export interface ForwardedRequest {
   readonly isReadOnly?: boolean | undefined
   /** Whether a caller of the older protocol knows the output of the tool as `{ result: … }`. */
   readonly isOutputWrapped?: boolean | undefined
-  /** What the caller is asked first: only what it allows goes on to the server. */
+  /** A question to the caller's user first; the request is forwarded only when it is accepted. */
   readonly confirm?: string | undefined
   /** The caller's trace, as W3C writes it. */
   readonly traceparent?: string | undefined
@@ -57,19 +57,19 @@ export interface ForwardedRequest {
   readonly isResumable?: boolean | undefined
 }
 
-/** What the server answered: its result, or an error object, as JSON. */
+/** The server's result or error object, as JSON. */
 export interface ForwardedReply {
   readonly type: 'result' | 'error'
   readonly json: Uint8Array
-  /** Of the error. */
+  /** The code of an error. */
   readonly code?: number | undefined
-  /** Of a result: it points to resources of its server. */
+  /** Whether a result refers to resources of its server. */
   readonly hasLinks?: boolean
-  /** Of a result: it says what is wrong with the arguments, which the server never saw. */
+  /** Whether a result reports invalid arguments, which the server did not see. */
   readonly isRefused?: boolean
 }
 
-/** Resources of one server that somebody wants to hear of. */
+/** A subscription to resources of one server. */
 export interface WatchRequest {
   readonly uris: readonly string[]
   /** Whose process is meant, where each client has its own. */
@@ -77,14 +77,14 @@ export interface WatchRequest {
   readonly onUpdated: (uri: string) => void
 }
 
-/** What a server tells or asks a client outside of any request. */
+/** A notification or request of a server to a client outside of any request. */
 export interface ClientMessage {
   readonly method: string
   readonly params?: object | undefined
   readonly ask?: string | undefined
 }
 
-/** The caller has come back elsewhere, and is told the rest there. */
+/** The caller resumed the request at another gateway, which gets the rest. */
 export const MOVED = new JsonRpcError(JsonRpcCode.unavailable, 'another stream has the request now')
 
 /** A log message of a server that all clients share, outside of any request. */
@@ -99,11 +99,11 @@ export interface ServerLog {
 export interface Upstream {
   /** Throws `JsonRpcError` when there was no answer, `MOVED` among them, or the signal's reason. */
   forward(server: string, request: ForwardedRequest): Promise<ForwardedReply>
-  /** The rest of what is told of a request, and its answer. Throws as `pass`. */
+  /** Resumes a request: the rest of its replies. Throws as `forward`. */
   resume(kept: ResumePoint, request: ResumedRequest): Promise<ForwardedReply>
   /** Hands over what a client said when it was asked; `message` is JSON-RPC's answer. */
   answer(ask: string, message: Params): void
-  /** What a client says of itself without waiting for an answer. */
+  /** Sends a notification of a client that has no reply. */
   tell(server: string, client: string, what: 'roots-changed' | 'leave'): void
   /** Tells of changes until it is disposed. */
   watch(server: string, request: WatchRequest): Disposable

@@ -16,7 +16,7 @@ export function isModern(version: string): boolean {
   return version >= '2026-07-28'
 }
 
-/** What both sides speak after an `initialize`: what the client wants, else our newest. */
+/** The protocol version for an `initialize`: the client's, if it is supported, else the newest. */
 export function negotiated(wanted: unknown): string {
   const [newest = ''] = LEGACY_VERSIONS
   return typeof wanted === 'string' && LEGACY_VERSIONS.includes(wanted) ? wanted : newest

@@ -52,7 +52,7 @@ interface CapabilitiesDeps {
   readonly models: () => ModelList
 }
 
-/** What the host offers, in one small answer. */
+/** A summary of all items of the host in one small answer. */
 export function addCapabilitiesRoute(
   api: Api,
   { virtualServers, catalog, models }: CapabilitiesDeps,
@@ -116,7 +116,7 @@ function serversOf({ entries }: CatalogView): Capabilities['servers'] {
   return [...told, ...untold].toSorted((one, other) => (one.server < other.server ? -1 : 1))
 }
 
-/** What is on a list is called here. */
+/** The names of a list's items. */
 function namesOf(listing: MergedListing, list: ListName, field: string): string[] {
   const items = JSON.parse(listing.text(list)) as Params[]
   return items.map((item) => String(item[field]))

@@ -27,7 +27,7 @@ export function findRoute(
   } catch (error) {
     if (!(error instanceof JsonRpcError)) throw error
     const { message } = error
-    // More than one server lists it. What nobody lists may still be there, but who knows where.
+    // More than one server lists it. An unlisted resource may exist, at an unknown server.
     const isListed = ({ resources }: ServerListing): boolean =>
       resources.some(({ uri }) => uri === wanted)
     const isKnown = field === 'uri' && listing.servers.some(isListed)
@@ -37,7 +37,7 @@ export function findRoute(
   }
 }
 
-/** What a server has is known only when it was ready. Throws `RestFault` where a name is of one that is not. */
+/** Items of a server are known only once it was ready. Throws `RestFault` for a name of a server that was not. */
 function checkServer(name: string, entries: Iterable<CatalogEntry>): void {
   const absent = absentServer(name, entries)
   if (absent === undefined) return

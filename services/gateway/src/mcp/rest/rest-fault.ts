@@ -49,7 +49,7 @@ const CODES: Readonly<Record<Status, RestFailure['code']>> = {
   504: 'deadline',
 }
 
-/** When nobody knows better. */
+/** Default without a hint of the server. */
 const RETRY_AFTER_MS = 1_000
 
 /** Why a request to MCP servers was not done, with the status of its answer. */
@@ -81,7 +81,7 @@ export interface JsonRpcErrorBody {
   readonly data?: unknown
 }
 
-/** What a request was about. */
+/** The server, method and item of a request. */
 export interface Asked {
   readonly method: string
   readonly server: string
@@ -89,7 +89,7 @@ export interface Asked {
 
 const UNAVAILABLE = new Set<unknown>(['unavailable', 'server-unavailable', 'server-startup'])
 
-/** A server's error, or that of the supervisor that was to ask it, which says so by its `data.reason`. */
+/** A server's error, or that of the supervisor, which has a `data.reason`. */
 export function failed({ method, server }: Asked, failure: JsonRpcErrorBody): RestFault {
   const { code, message } = failure
   const data = isObject(failure.data) ? failure.data : {}
@@ -100,7 +100,7 @@ export function failed({ method, server }: Asked, failure: JsonRpcErrorBody): Re
     return new RestFault(503, message, { server, ...known })
   }
   if (reason === 'timeout') return new RestFault(504, message, { server })
-  // What has a reason is ours.
+  // An error with a reason is the host's own.
   const upstream = reason === undefined ? { upstream: { ...failure } } : {}
   const isRead = method === 'resources/read'
   // There is nothing else in it that could be wrong; many servers say it by this code.
@@ -113,7 +113,7 @@ export function failed({ method, server }: Asked, failure: JsonRpcErrorBody): Re
   return new RestFault(502, `the server "${server}" failed: ${message}`, { server, ...upstream })
 }
 
-/** A tool that runs only when a user allows it, who cannot be asked. */
+/** The error for a tool that requires approval: a REST caller cannot be asked. */
 export function needsApproval({ server, name }: ItemAddress): RestFault {
   const message = `name: the tool "${name}" of the server "${server}" runs only when a user allows it (TOOL_APPROVAL), and nobody can be asked here; call it in a chat, or at /mcp by a client with elicitation`
   return new RestFault(403, message, { field: 'name', server, reason: 'approval-required' })
@@ -128,7 +128,7 @@ export function refused(server: string, result: { content: { text: string }[] })
 /** The fault of a request that got no answer. */
 export function unanswered(asked: Asked, fault: JsonRpcError): RestFault | BusError {
   const { code, message } = fault
-  // Of several servers none has it.
+  // None of several servers has it.
   if (code === JsonRpcCode.resourceNotFound)
     return new RestFault(404, `uri: ${message}`, { field: 'uri' })
   if (code === JsonRpcCode.internal) return new BusError('internal', message, { cause: fault })

@@ -35,18 +35,18 @@ export interface RestRoutesDeps {
   readonly virtualServers: VirtualServers
   readonly catalog: CatalogView
   readonly upstream: Upstream
-  /** Where tools run only when users allow it. */
+  /** Set where tools require the approval of a user. */
   readonly approvals?: Approvals | undefined
   /** Requests under way, to be waited for. */
   readonly passing: InFlight
 }
 
 const tags = ['mcp']
-/** Of a body that is read at all: who sends more finds the connection closed, and may not see why. */
+/** Bodies up to this size are read so that their sender sees the error; larger ones are cut off. */
 const bodyLimit = 2 * MAX_REQUEST_BYTES
 const text = new TextDecoder()
 
-/** What all MCP servers offer, for callers that do not speak MCP: plain bodies, plain answers, statuses. */
+/** The tools, prompts and resources of all MCP servers over plain HTTP and JSON. */
 export function addRestRoutes(api: Api, deps: RestRoutesDeps): void {
   addLists(api, deps)
 
@@ -149,7 +149,7 @@ function toRequest(
   return { method, params: { ...params, ...meta } }
 }
 
-/** Passes a request on to its server; what it answers goes back as it is. */
+/** Forwards a request to its server and returns the reply unchanged. */
 async function pass(
   { virtualServers, catalog, upstream, passing, approvals }: RestRoutesDeps,
   reply: FastifyReply,

@@ -17,7 +17,7 @@ const timeoutMs = z
     'How long you wait, in milliseconds; then the request is cancelled at its server (504). Servers have limits of their own.',
   )
 
-/** How a request is handled, with every request to a server. */
+/** Options that every request to a server has. */
 const handling = {
   timeoutMs,
   priority: Priority.optional().describe(

@@ -6,7 +6,7 @@ import { RestFault } from './rest-fault.ts'
 export interface UntilLeft {
   /** Requests under way, to be waited for. */
   readonly passing: InFlight
-  /** How long the caller waits. */
+  /** The time limit of the caller. */
   readonly timeoutMs: number | undefined
 }
 

@@ -15,11 +15,7 @@ const MAX_NODES = 5_000
 
 type Schema = Readonly<Record<string, unknown>>
 
-/**
- * A tool's JSON schema as every provider takes it: an object at its root, with its own references
- * resolved; what refers to itself may be anything from the second time on. Throws an error that says why
- * when that cannot be.
- */
+/** The log level of the session at its last request. */
 export function portableSchema(schema: Schema): Record<string, unknown> {
   const { type = 'object' } = schema
   if (type !== 'object') throw new Error('its arguments are no object')
