@@ -1,7 +1,7 @@
 // The product's own messages to chat clients: welcome, tool error, rate limited, maintenance.
 export { welcome } from './welcome.ts'
 
-/** How much of a reason is shown. */
+/** The length of a reason. */
 const MAX_REASON_LENGTH = 500
 
 export function toolError(tool: string, reason: string): string {
@@ -13,5 +13,5 @@ export function rateLimited(reason: string): string {
   return `Too many requests: ${reason}`
 }
 
-/** Of a gateway that is about to stop. */
+/** The message of a draining gateway. */
 export const MAINTENANCE = 'This gateway is going down; connect again'

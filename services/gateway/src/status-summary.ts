@@ -10,11 +10,11 @@ import type {
 import { ownValue, viewServers } from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
 
-/** What the host can do right now, in the forms the gateway tells it. */
+/** The state of the host for clients, in several forms. */
 export interface Capabilities {
   /** The welcome to a new client. */
   welcome(): string
-  /** Who answers when nobody is named, and who may be named. */
+  /** The default model, and all models. */
   models(): ModelList
   /** Every tool with the state of its server. */
   tools(): ToolState[]
@@ -51,7 +51,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
         })
       }),
     models() {
-      // Faults of settings are for those who run the host.
+      // Faults of settings are for operators.
       const { kind: _, faults: _faults, ...answering } = model() ?? {}
       const providers = Array.from(entries.values()).flatMap((entry) => {
         if (entry.kind !== 'provider') return []

@@ -12,7 +12,7 @@ export interface OrchestratorEvents {
   jobsTakenOver(count: number): void
 }
 
-/** What the orchestrators count. */
+/** The metrics of an orchestrator. */
 export function orchestratorEvents(registry: Registry): OrchestratorEvents {
   const registers = [registry]
   const turns = new Counter({

@@ -50,7 +50,7 @@ export async function createOrchestrator(
   }
   stack.use(await serveSessions({ bus, logger, views, providers: catalogProviders(catalog) }))
   stack.use(startJanitor({ bus, logger, sessionTtlDays: config.sessionTtlDays }))
-  // Answered until the very end: who gets no answer takes our turns.
+  // Answered until the end: other orchestrators take the turns of one that does not answer.
   stack.use(
     bus.serve(orchestratorControl, { orchestrator: bus.id }, ({ request }) => ({
       running: runs.has(request.session),
@@ -67,7 +67,7 @@ export async function createOrchestrator(
   return {
     async drain() {
       await inputs[Symbol.asyncDispose]()
-      // What runs elsewhere goes on; another orchestrator takes up the turns where they stand.
+      // Work in other processes goes on; another orchestrator takes over the turns.
       leave.abort()
       await Promise.all(Array.from(runs.values(), (run) => run.ended()))
       await takeOver[Symbol.asyncDispose]()

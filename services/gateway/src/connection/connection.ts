@@ -8,7 +8,7 @@ const MAX_BUFFERED_BYTES = 1024 * 1024
 /** So many messages of one client may wait to be stored. */
 const MAX_WAITING = 64
 
-/** What a close frame has room for. */
+/** The payload limit of a close frame. */
 const MAX_REASON_BYTES = 123
 
 /** One client socket and what is known about it. */
@@ -26,7 +26,7 @@ export class Connection {
   readonly unanswered = new Map<string, number>()
   /** When the message was sent whose first text is awaited. */
   answering: number | undefined
-  /** What is known here of the session's turns. */
+  /** The queue of the session as this socket has reported it. */
   readonly queue = new QueueNotifier((frame) => void this.send(frame))
   readonly #socket: WebSocket
   /** The last piece of work for the client's frames: the next one waits, so that they keep their order. */
@@ -57,10 +57,10 @@ export class Connection {
       this.#socket.send(text)
       return undefined
     }
-    // Who does not read is not listened to either: its frames would only make more to send.
+    // Backpressure: a client that does not read is not read from either.
     this.#socket.pause()
     return new Promise((resolve) => {
-      // Called with an error when the socket closes: then nobody waits for room either.
+      // Called with an error when the socket closes, which also ends the wait.
       this.#socket.send(text, () => {
         if (this.#waiting < MAX_WAITING) this.#socket.resume()
         resolve()

@@ -23,7 +23,7 @@ export function errorFrame(
       ...(field === undefined
         ? {}
         : { field: within === undefined ? field : `${within}.${field}` }),
-      // The same frame would meet the same conflict.
+      // A retry would meet the same conflict.
       retryable: known.retryable && known.code !== 'conflict',
       ...(messageId === undefined ? {} : { messageId }),
       sessionId,

@@ -4,7 +4,7 @@ import type { ConnectionInfo, SessionId } from '@mcp-host/contracts'
 import { connectionsFound, findConnections } from '@mcp-host/contracts'
 import type { Connection } from './connection.ts'
 
-/** How long the other gateways have to answer; how many there are is not known. */
+/** The time limit for the other gateways, whose number is unknown. */
 const GATHER_MS = 200
 /** More sockets of one session and gateway are not told. */
 const MAX_TOLD = 1_000
@@ -12,7 +12,7 @@ const MAX_USER_AGENT_LENGTH = 200
 
 export interface LiveConnectionsDeps {
   readonly bus: Pick<Bus, 'id' | 'emit' | 'listen'>
-  /** Those of this gateway. */
+  /** Sockets of this gateway. */
   readonly connections: Iterable<
     Pick<Connection, 'clientId' | 'connectedAt' | 'lastActiveAt' | 'sessionId' | 'userAgent'>
   >
@@ -22,7 +22,7 @@ export interface LiveConnectionsDeps {
 export class LiveConnections implements Disposable {
   readonly #deps: LiveConnectionsDeps
   readonly #listening = new DisposableStack()
-  /** What came for each question that waits. */
+  /** Results by query. */
   readonly #found = new Map<string, ConnectionInfo[]>()
 
   constructor(deps: LiveConnectionsDeps) {

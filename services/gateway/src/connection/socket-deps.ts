@@ -4,7 +4,7 @@ import type { GatewayEvents } from '../events.ts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
 import type { Connection } from './connection.ts'
 
-/** What the sockets of the chat and the handlers of their frames need. */
+/** Dependencies of chat sockets and their frame handlers. */
 export interface SocketDeps {
   readonly bus: Bus
   readonly logger: Logger
@@ -12,7 +12,7 @@ export interface SocketDeps {
   readonly connections: Set<Connection>
   /** Signs the ids of sessions. */
   readonly signSession: SignSession
-  /** What a new client is told: who answers, with which tools. */
+  /** The greeting of a new client: the model and the tools. */
   readonly welcome: () => string
   /** From then on nothing new is taken: clients are to go elsewhere. */
   readonly draining: AbortSignal

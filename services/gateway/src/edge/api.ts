@@ -23,7 +23,7 @@ export interface ApiDeps extends EventStreamDeps {
   readonly events: GatewayEvents
 }
 
-/** How long a request waits for an orchestrator. */
+/** The time limit for an orchestrator's answer. */
 export const CALL_TIMEOUT_MS = 10_000
 
 export const SessionParams = z.object({ id: SessionId.describe('Of the session.') })
@@ -55,7 +55,7 @@ type Fault = keyof typeof FAULTS
 
 /** The answers of a route that refuses a request, with those that every route may give. */
 export function faults(...statuses: Exclude<Fault, 403 | 500>[]): Record<number, Answer> {
-  // Where there is a body it may be slow.
+  // Routes with a body may answer 408.
   const slow = statuses.includes(413) ? ([408] as const) : []
   const all: readonly Fault[] = [...statuses, ...slow, 403, 500]
   return Object.fromEntries(all.map((status) => [status, jsonAnswer(FAULTS[status], ErrorReply)]))

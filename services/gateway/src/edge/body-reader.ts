@@ -10,7 +10,7 @@ export interface BodyLimits {
   readonly smallBytes: number
   /** The rate below which a body is cut off; measured over ten seconds. */
   readonly minBytesPerSecond: number
-  /** The same for larger bodies while more than half of the memory is used. */
+  /** The minimum rate of larger bodies while more than half of the memory is used. */
   readonly minBytesPerSecondWhenCrowded: number
 }
 
@@ -24,14 +24,14 @@ export const BODY_LIMITS: BodyLimits = {
 const PERIOD_MS = 10_000
 /** While more bodies are received, all are watched from their beginning. */
 const MAX_UNWATCHED = 1_000
-/** What a refused client still sends is discarded up to this multiple of the limit; then its connection ends. */
+/** A refused client's body is discarded up to this multiple of the limit; then its connection ends. */
 const MAX_DISCARDED = 4
 /** And for so long. */
 const DISCARD_MS = 5_000
-/** Of a body that nobody reads, such as one to an address that is not served. */
+/** The limit for bodies that no route reads. */
 const MAX_UNREAD_BYTES = 1024 * 1024
 
-/** A piece takes about as long as so many bytes, however small it is: the parser calls us for each. */
+/** The overhead of each piece as bytes of equal time: the parser has a callback for each piece. */
 const PIECE_COST = 512
 /** A body in more pieces must have larger ones, on average. */
 const MAX_TINY_PIECES = 2_048
@@ -119,7 +119,7 @@ export class BodyReader implements Disposable {
   discard(request: IncomingMessage): void {
     const { headers, readableFlowing } = request
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'])
-    // Somebody reads it.
+    // A route reads it.
     if (!hasBody || readableFlowing !== null) return
     const receiving = new Receiving(request, () => undefined)
     this.#refuse(receiving, new BodyFault(413, 'body: none is expected; send none'))
@@ -258,7 +258,7 @@ class Receiving {
   /** In the list of bodies that are received. */
   index = -1
   readonly #done: Done
-  /** What had come at the last check of the rate; `undefined`: there was none. */
+  /** Bytes received at the last check of the rate; `undefined` before the first. */
   #checkedBytes: number | undefined
 
   constructor(request: IncomingMessage, done: Done) {

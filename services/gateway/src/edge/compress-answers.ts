@@ -61,7 +61,7 @@ function isPlainJson(reply: FastifyReply): boolean {
   return isJson && !reply.hasHeader('content-encoding')
 }
 
-/** What a client likes best of what we can do; of what it likes as much, the best. */
+/** The client's preferred encoding among the supported ones; between equal preferences, the best compression. */
 export function preferredEncoding(header: string | string[] = ''): Encoding | undefined {
   const likings = new Map(
     String(header)

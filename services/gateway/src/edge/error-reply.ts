@@ -17,7 +17,7 @@ const STATUS: Record<ErrorCode, number> = {
   internal: 500,
 }
 
-/** How long a client is asked to wait before it tries again, in seconds. */
+/** The `Retry-After` of temporary errors, in seconds. */
 const RETRY_AFTER_SECONDS = '1'
 
 interface ErrorAnswer {

@@ -6,7 +6,7 @@ import type { SseFrame } from '../projection/sse.ts'
 /** Proxies and browsers give up on a connection from which nothing comes. */
 const HEARTBEAT_MS = 15_000
 
-/** How long browsers wait before they come back. */
+/** The delay before browsers reconnect. */
 const RETRY_MS = 500
 
 export interface EventStreamDeps {
@@ -15,7 +15,7 @@ export interface EventStreamDeps {
   readonly draining: AbortSignal
 }
 
-/** What is sent: the frames, and `aside` what has no place among them, of which only the last one counts. */
+/** Sends frames; `aside` is for frames outside of the order, of which only the last one counts. */
 export type Follow = (
   signal: AbortSignal,
   aside: (frame: SseFrame) => void,
@@ -41,7 +41,7 @@ export async function sendEvents(
   // It left before there was something to send.
   if (raw.destroyed) return
   raw.writeHead(200, {
-    // What the hooks have set: pages of other origins need it.
+    // Headers from the hooks, which pages of other origins need.
     ...Object.fromEntries(
       Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined),
     ),
@@ -66,7 +66,7 @@ export async function sendEvents(
   raw.on('drain', sendAside)
   try {
     for await (const frame of follow(AbortSignal.any([left.signal, draining]), aside)) {
-      // Rejects when the client leaves: then nobody waits for room.
+      // Rejects when the client disconnects.
       if (!raw.write(frameText(frame))) await once(raw, 'drain', { signal: left.signal })
     }
     if (draining.aborted) raw.write(': this gateway is going down; come back with the last id\n\n')

@@ -33,7 +33,7 @@ export function originGuard(allowed: readonly string[]): OriginGuard {
 
 type AnswerHeaders = Readonly<Record<string, string>>
 
-/** What lets a page of another origin, which the guard has let pass, read the answer. */
+/** Headers that let a page of an allowed origin read the answer. */
 export function originHeaders({ origin }: IncomingHttpHeaders): AnswerHeaders | undefined {
   if (origin === undefined) return undefined
   return {
@@ -60,7 +60,7 @@ export function preflightHeaders(
 const ALLOWED =
   'Accept, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
 
-/** Those that are known, and of those that are asked for what repeats arguments of tools, whose names nobody knows. */
+/** The known request headers, and requested ones that repeat tool arguments, whose names vary. */
 function allowedHeaders(asked = ''): string {
   const parameters = asked.split(',').filter((each) => /^\s*mcp-param-[\w-]+\s*$/i.test(each))
   return [ALLOWED, ...parameters.map((each) => each.trim())].join(', ')

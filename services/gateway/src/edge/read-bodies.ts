@@ -29,7 +29,7 @@ export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
       return { error: BusError.from(error) }
     }
   })
-  // What is answered was checked where it came from.
+  // Answers were checked at their source.
   app.setSerializerCompiler(() => JSON.stringify)
 }
 

@@ -15,7 +15,7 @@ export class ReadBudget implements Disposable {
   #filledAt = performance.now()
   #timer: NodeJS.Timeout | undefined
 
-  /** How many connections wait for their turn. */
+  /** The number of paused connections. */
   get waiting(): number {
     return this.#waiting.size
   }

@@ -54,14 +54,14 @@ const TIMEOUT_CHECK_MS = 5_000
 /** In an error, in characters; the rest of a longer path says no more. */
 const MAX_SHOWN_PATH = 200
 
-/** What the server says too shortly, by status. */
+/** Messages by status that replace the framework's. */
 const FAULTS: Readonly<Record<number, string>> = {
   415: 'body: must be JSON; send it as Content-Type: application/json, and a file as its own type, such as image/png',
 }
 
 const EVENTS = '/api/chat/session/:id/events'
 
-/** What is answered until the end; sockets and streams are told to go elsewhere in their own way. */
+/** Routes that answer while the gateway drains; sockets and streams have their own ways to move clients. */
 const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
 
 export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'virtualServers' | 'passing'> {
@@ -158,7 +158,7 @@ export async function buildApp(
     const { method, routeOptions, raw } = request
     // Later requests on this connection are a successor's.
     if (draining.aborted) raw.socket.end()
-    // Addresses that nobody serves are as many as clients like.
+    // Unknown addresses share one label, to bound the metrics.
     const route = routeOptions.url === undefined ? 'other' : `${method} ${routeOptions.url}`
     const isError = statusCode >= 400
     events.requestAnswered({
@@ -172,7 +172,7 @@ export async function buildApp(
   compressAnswers(app)
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof BodyFault) {
-      // What the client still sends is discarded, so that it sees the answer; others are cut off.
+      // The rest of the body is discarded so that the client sees the answer; other connections are closed.
       if (error.closes) reply.header('connection', 'close')
       else reply.removeHeader('connection')
       return replyError(reply, error, error.status)
@@ -226,7 +226,7 @@ export async function buildApp(
   return app
 }
 
-/** Queries may have what nobody else is to see. */
+/** The path without the query, which may hold secrets. */
 function pathOf(url: string): string {
   return url.split('?')[0] ?? ''
 }

@@ -85,7 +85,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       queue.checkRoom()
       const stored = { id: messageId, ...(await message()) }
       const options = { envelope, about: { component: 'http' }, isSame, field: 'id' }
-      // What fails after this is not told: the message is accepted.
+      // Later failures are not reported: the message is accepted.
       ;({ seq } = await storeMessage(deps, session, stored, options))
     }
     await follow(reply, session, cursorAfter(seq - 1), {
@@ -124,7 +124,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
   ): Promise<void> {
     const frames: Follow = async function* (signal, aside) {
       using queue = new QueueNotifier((item) => {
-        // Of one message: that others come first. It may be over when this comes.
+        // Reports that other messages are first. The message may be over by then.
         const { waiting, current } = queue.view
         const isTold =
           messageId === undefined || (waiting.includes(messageId) && current !== messageId)
@@ -254,7 +254,7 @@ export function addChatRoutes(api: Api, deps: ApiDeps): void {
       const place = headers['last-event-id'] ?? query.after
       using held = new DisposableStack()
       const open = async () => {
-        // Of one that is about to be erased the stream itself says so.
+        // For a session that is about to be erased the stream itself ends with that.
         const known = await bus.directory.get(params.id)
         if (known?.record.state === 'deleted') throw deletedSession(known.record, 'id')
         const end = held.use(await bus.sessions.listen(params.id))

@@ -32,7 +32,7 @@ export interface FileRouteDeps extends Pick<ApiDeps, 'bus'> {
 /** Files that come with messages. */
 export function addFileRoutes(api: Api, { bus, bodies, signSession }: FileRouteDeps): void {
   const tags = ['chat']
-  /** Refuses files of a session that nobody has begun: it was not issued here, and has no message. */
+  /** Refuses files for sessions that were not issued here and have no message. */
   async function checkBegun(session: SessionId): Promise<void> {
     await checkNotDeleted(bus, session)
     const isBegun =
@@ -102,7 +102,7 @@ export function addFileRoutes(api: Api, { bus, bodies, signSession }: FileRouteD
       if (found === undefined) {
         throw new BusError('not-found', `key: this session has no file "${key}"`, { field: 'key' })
       }
-      // What somebody stored is no page of ours: nothing in it runs.
+      // A stored file must not run scripts on this origin.
       reply.header('content-security-policy', "default-src 'none'; sandbox")
       reply.header('x-content-type-options', 'nosniff')
       reply.type(cleanType(found.mimeType))

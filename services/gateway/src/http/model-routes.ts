@@ -40,7 +40,7 @@ const Models = z
   })
   .meta({ id: 'Models', description: 'Who may answer.' })
 
-/** Who may answer. */
+/** The models that can be chosen. */
 export function addModelRoutes(api: Api, { models }: { readonly models: () => ModelList }): void {
   api.get(
     '/models',

@@ -17,7 +17,7 @@ export async function openApiDocument(): Promise<object> {
   }
   const app = await buildApp(
     {
-      // No request comes, so nobody uses them.
+      // There are no requests, so these are not used.
       bus: {} as Bus,
       logger: {} as Logger,
       events: gatewayEvents(metrics),

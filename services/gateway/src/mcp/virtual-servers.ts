@@ -89,7 +89,7 @@ export class VirtualServers {
     )
   }
 
-  /** From now on there are these. */
+  /** The tools of all ready servers; waits a little for servers that start. */
   setBundles(bundles: Readonly<Record<string, Bundle>>): void {
     this.#bundles = bundles
     this.#virtualServers.clear()

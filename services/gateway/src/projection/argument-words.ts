@@ -1,4 +1,4 @@
-/** Of all arguments, and of one value. */
+/** The length of all arguments together, and of one value. */
 const MAX_LENGTH = 200
 const MAX_VALUE_LENGTH = 80
 

@@ -2,8 +2,8 @@ import { ownValue } from '@mcp-host/contracts'
 import type { z } from 'zod'
 
 /**
- * The same schema with a sentence about each field, for the description of the HTTP API. Not in the contracts:
- * there words would count as a change of the wire.
+ * Adds a description to each field of a schema, for the HTTP reference. Not in the contracts, where descriptions would
+ * count as a change of the wire.
  */
 export function describeFields<T extends z.ZodObject>(
   schema: T,

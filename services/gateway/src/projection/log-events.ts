@@ -18,7 +18,7 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 /** An event of the stream before it has its place there. */
 export type Unplaced = WithoutId<SessionEvent>
 
-/** What one entry of the log means to a client, in order. Pure: the same for every reader. */
+/** The events of one log entry for clients, in order. Pure. */
 export function logEvents(entry: LogEntry): Unplaced[] {
   switch (entry.kind) {
     case 'input': {
@@ -62,7 +62,7 @@ export function logEvents(entry: LogEntry): Unplaced[] {
   }
 }
 
-/** What the end of a question means to a client. */
+/** The events at the end of a question. */
 export function questionEvents(asked: AskedQuestion, end: QuestionEnd): Unplaced[] {
   const about = aboutQuestion(asked)
   const name = `${asked.server}.${asked.tool}`
@@ -85,7 +85,7 @@ export function questionEvents(asked: AskedQuestion, end: QuestionEnd): Unplaced
       return [processing(message, name), { type: 'input', payload: { state: end.state, ...about } }]
     }
     case 'void':
-      // What ended it has a status of its own.
+      // The reason has a status of its own.
       return [{ type: 'input', payload: { state: end.state, ...about } }]
     default:
       return end satisfies never
@@ -101,14 +101,14 @@ function aboutQuestion(asked: AskedQuestion) {
 function controlEvents(fact: ControlFact): Unplaced[] {
   switch (fact.type) {
     case 'input-answered':
-      // What an answer means depends on the question: questionEvents() has it.
+      // The meaning depends on the question: see questionEvents().
       return []
     case 'cancel-requested':
       // Whether it is about the turn that runs is not to be seen here; the turn's end tells.
       return []
     case 'model-chosen':
     case 'settings-chosen':
-      // Each answer says who gives it.
+      // Each answer names its model.
       return []
     case 'session-deleted':
       return [{ type: 'session', payload: { state: 'deleted' } }]
@@ -145,7 +145,7 @@ function turnEvents(fact: TurnEvent): Unplaced[] {
     case 'approval-required':
       return approvalEvents(fact)
     case 'turn-waiting':
-      // Who runs a turn is not the client's business.
+      // Clients are not told which orchestrator runs a turn.
       if (fact.for === 'owner') return []
       return [{ type: 'turn', payload: { state: 'waiting', until: fact.until } }]
     case 'context-compacted': {

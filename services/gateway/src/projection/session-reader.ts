@@ -40,11 +40,11 @@ export class SessionReader {
   readonly #answered = new Set<ToolCallId>()
   /** The attempts of its tool calls that were started last. */
   readonly #attempts = new Map<ToolCallId, number>()
-  /** What its tool calls ask the user and is not over. */
+  /** Open questions of tool calls to the user. */
   readonly #questions = new Set<AskedQuestion>()
 
   readonly #withAnswers: boolean
-  /** What the cursor's generation wrote, once that counts. */
+  /** The text of the cursor's generation, once that generation is complete. */
   #result: GenerationResult | undefined
 
   /** `withAnswers`: the end of each turn has its final answer. */
@@ -119,7 +119,7 @@ export class SessionReader {
     return { text, ...(isFinal && generation !== undefined ? { step: generation } : {}) }
   }
 
-  /** What an entry means for the questions that are open. */
+  /** Closes questions that an entry ends. */
   #endQuestions(entry: LogEntry): Unplaced[] {
     // The end of a turn speaks for all that is open: a place in it says of which generation no more.
     if (entry.kind === 'turn' && entry.fact.type === 'turn-done') return []
@@ -167,7 +167,7 @@ export class SessionReader {
       return means ? [] : undefined
     }
     if (entry.kind === 'generation') {
-      // Of a generation that was given up, or a second result: the first one counted.
+      // A result of an abandoned generation, or a second result: the first one counts.
       const means = this.#isWriting && generationFence(entry.fact.generation) === next.fence
       const rest = means ? this.#restOf(entry.fact) : undefined
       if (means) {
@@ -227,7 +227,7 @@ export class SessionReader {
     return { fence: this.#newest, offset: 0 }
   }
 
-  /** What the result of a generation has beyond the deltas that came. */
+  /** The part of a generation's result after the received deltas. */
   #restOf({ content }: GenerationResult): SessionEvent[] {
     let start = 0
     return content.flatMap((block) => {

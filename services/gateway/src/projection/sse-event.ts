@@ -46,7 +46,7 @@ const Question = z.discriminatedUnion('state', [
 
 const Waiting = QueueDown.shape.payload.shape.messages.element
 
-/** What a status is about, in full. */
+/** The subject of a status, in full. */
 const about = {
   user: describeFields(UserDown.shape.payload.extend({ attachments: Attachments.optional() }), {
     messageId: 'Its id.',

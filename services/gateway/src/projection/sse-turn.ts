@@ -2,8 +2,8 @@ import type { ToolProgressDown } from '@mcp-host/contracts'
 import type { StreamEvent } from './session-reader.ts'
 
 /**
- * Of a session's stream what is about one message: that it was accepted, and its turn, to whose end it goes
- * on. The stream begins before the message.
+ * The part of a session's stream about one message: its acceptance, and its turn until the end. The stream begins
+ * before the message.
  */
 export async function* turnOf(
   events: AsyncIterable<StreamEvent | ToolProgressDown>,

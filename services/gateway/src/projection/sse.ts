@@ -4,7 +4,7 @@ import { argumentWords } from './argument-words.ts'
 import type { StreamEvent } from './session-reader.ts'
 import type { SseEvent } from './sse-event.ts'
 
-/** What a session's stream is made of: its events, and what has no place in it. */
+/** Items of a session's stream: its events, and items outside of the order. */
 export type StreamItem = StreamEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>
 
 /** One Server-Sent Event. */
@@ -38,7 +38,7 @@ export function parseFrameId(id: string): { cursor: Cursor; skip: number } | und
   return cursor.part === 0 ? undefined : { cursor: { ...cursor, part: cursor.part - 1 }, skip }
 }
 
-/** What a stream item is to a client of Server-Sent Events. Statuses about tools are in the tools' own events. */
+/** Converts a stream item to server-sent events. Statuses of tools are in the tools' own events. */
 export function toSse(item: StreamItem): SseEvent[] {
   switch (item.type) {
     case 'text':

@@ -11,8 +11,8 @@ type Content = Readonly<Record<string, unknown>>
 const MAX_FORMATTED_LENGTH = 2_048
 
 /**
- * What is wrong with the fields of an answer, by the schema its question came with: a flat object of
- * texts, numbers, booleans and choices, as MCP allows. Keywords beyond those are left to the server.
+ * Checks an answer against the schema of its question: a flat object of texts, numbers, booleans and choices, as MCP
+ * allows. The server checks other keywords.
  */
 export function checkAnswer(schema: Schema, content: Content): AnswerFault[] {
   const properties = object(schema['properties'])

@@ -2,12 +2,12 @@ import type { Bus } from '@mcp-host/bus'
 import type { SessionId, SessionRecord } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
-/** What is known of a session that was deleted; `undefined`: it was not. */
+/** The record of a deleted session; `undefined` when it was not deleted. */
 export async function findDeleted(
   { directory, sessions }: Pick<Bus, 'directory' | 'sessions'>,
   session: SessionId,
 ): Promise<Pick<SessionRecord, 'isExpired'> | undefined> {
-  // The log says so first: its record is marked by an orchestrator, and there may be none.
+  // The log has it first: an orchestrator marks the record later.
   const [known, isDeleted] = await Promise.all([
     directory.get(session),
     sessions.isDeleted(session),

@@ -5,15 +5,14 @@ import type { SignSession } from '../mcp/core/signed-id.ts'
 import { isSigned } from '../mcp/core/signed-id.ts'
 import { deletedSession, findDeleted } from './deleted-session.ts'
 
-/** How long a user waits for the deletion to be stored. */
+/** The time limit for storing the deletion. */
 const PATIENCE_MS = 10_000
-/** How long for the erasing, which an orchestrator does in any case: a little longer than the end of a turn takes. */
+/** The time limit for erasing, which an orchestrator does in any case: a little longer than the end of a turn takes. */
 const ERASED_MS = 6_000
 
 /**
- * Deletes a session for good: once its log says so, no process runs anything in it, and an orchestrator erases it, be
- * it later. A session that was issued but has no message may have files: it is deleted like any other. Throws
- * `not-found`.
+ * Deletes a session for good. Once that is in its log, no process works in it, and an orchestrator erases it, possibly
+ * later. An issued session without a message may have files, and is deleted in the same way. Throws `not-found`.
  */
 export async function eraseSession(
   bus: Bus,
@@ -43,7 +42,7 @@ export async function eraseSession(
   }
 }
 
-/** Who began a session; `undefined` when there is none. Its record is written a little after its first message. */
+/** The owner of a session; `undefined` when there is none. Its record is written a little after its first message. */
 async function ownerOf(bus: Bus, session: SessionId): Promise<string | undefined> {
   const known = await bus.directory.get(session)
   if (known !== undefined) return known.record.owner

@@ -3,7 +3,7 @@ import type { Envelope, HistoryMessage, SessionId, UserMessage } from '@mcp-host
 import { BusError, childEnvelope, sessionHistory } from '@mcp-host/contracts'
 
 const TIMEOUT_MS = 5_000
-/** Where the log can tell as well. */
+/** The time limit where the log has the answer, too. */
 const SHORT_TIMEOUT_MS = 1_000
 
 /** A user message of the session, on whichever branch; `undefined` when there is none with that id. */
@@ -29,7 +29,7 @@ async function findMessage(
   }
 }
 
-/** The same; throws `not-found` with the field that named it. */
+/** As `findStored`, but throws `not-found` with the field that named the message. */
 export async function getMessage(
   bus: Bus,
   session: SessionId,

@@ -81,7 +81,7 @@ async function withWholeAnswer(
   return answer === undefined ? event : { ...event, answer }
 }
 
-/** What the running generation has written beyond the cursor, from the worker that runs it. */
+/** Text of the running generation after the cursor, from its worker. */
 async function* missingText(
   bus: Bus,
   session: SessionId,
@@ -106,8 +106,8 @@ async function* missingText(
 }
 
 /**
- * Where a client begins that has seen nothing: at the running turn, else at what is new. And the place
- * right before the newest turn's message; 0: there is none.
+ * The cursor of a client without one: the running turn, else new entries. Also the position before the newest turn's
+ * message; 0: there is none.
  */
 export async function newestTurn(
   bus: Bus,

@@ -4,7 +4,7 @@ import { QueueView } from './queue-view.ts'
 
 type QueueFrame = Extract<Down, { type: 'queue' }>
 
-/** So long a change may wait for the next ones. A message whose turn begins at once is not told of. */
+/** The time in which changes are coalesced. A message whose turn begins at once is not reported. */
 const PERIOD_MS = 100
 
 /**

@@ -17,7 +17,7 @@ interface Unfinished {
  */
 export class QueueView {
   #seq = 0
-  /** Where all messages stand that there were, by their ids. */
+  /** Log sequences of all messages, by their ids. */
   readonly #seqs = new Map<string, number>()
   /** Messages whose turn is not over, by their ids, in order. */
   readonly #unfinished = new Map<string, Unfinished>()
@@ -53,7 +53,7 @@ export class QueueView {
     return this.#isDeleted
   }
 
-  /** How the turn of a message stands; `undefined`: there was no such message since the view began. */
+  /** The state of a message's turn; `undefined`: no such message since the view began. */
   stateOf(messageId: string): 'unfinished' | 'over' | undefined {
     if (this.#unfinished.has(messageId)) return 'unfinished'
     return this.#seqs.has(messageId) ? 'over' : undefined
@@ -100,7 +100,7 @@ export class QueueView {
     this.#unfinished.set(id, message)
   }
 
-  /** What was said since, too; one that is not known here was said before all that wait. */
+  /** Also cancels later messages; an unknown id is older than all queued ones. */
   #cancelFrom(replaced: string): void {
     const from = this.#seqs.get(replaced) ?? 0
     for (const each of this.#unfinished.values()) if (each.seq >= from) each.isCancelled = true

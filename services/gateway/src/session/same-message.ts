@@ -21,7 +21,7 @@ export function sameMessage({ text, replaces, model, attachments = [] }: SentMes
   }
 }
 
-/** The same for a request to answer a message once more. */
+/** Whether a stored request to regenerate an answer is the same. */
 export function sameRegeneration(sent: { messageId: string; model?: string | undefined }): IsSame {
   return ({ replaces, model }) => replaces === sent.messageId && model === sent.model
 }

@@ -11,7 +11,7 @@ import { applyEntry, BusError, emptySession } from '@mcp-host/contracts'
 import { checkAnswer } from './check-answer.ts'
 import { newestTurn } from './follow-session.ts'
 
-/** How long a user waits for an answer to be stored. */
+/** The time limit for storing an answer. */
 const PATIENCE_MS = 10_000
 
 /** An answer to a question of a server, or of the host. */

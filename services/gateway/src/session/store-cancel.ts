@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, SessionId } from '@mcp-host/contracts'
 
-/** How long a user waits for a cancel to be stored. */
+/** The time limit for storing a cancel. */
 const PATIENCE_MS = 10_000
 
 /** Puts it into the session's log that the turn of a message is to end. The same again is one. */

@@ -6,7 +6,7 @@ import type { GatewayEvents } from '../events.ts'
 import type { IsSame } from './same-message.ts'
 import { checkSame } from './same-message.ts'
 
-/** How long a user waits for a message to be stored. */
+/** The time limit for storing a message. */
 const PATIENCE_MS = 10_000
 
 export interface StoreMessageOptions {

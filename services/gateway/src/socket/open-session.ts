@@ -20,7 +20,7 @@ const Query = z.object({
 /** The session a client asks for. */
 export interface OpenedSession {
   readonly sessionId: SessionId
-  /** Where its stream begins. */
+  /** The start of the stream. */
   readonly cursor: Cursor
   /** The log after this sequence tells which messages wait. */
   readonly queueAfter: number

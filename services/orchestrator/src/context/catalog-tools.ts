@@ -5,14 +5,14 @@ import { isConfigured, untoldServers, viewServers, withoutAlias } from '@mcp-hos
 import type { Tools } from '../turn/turn.ts'
 import { OfferedTools } from '../tools/offered-tools.ts'
 
-/** How long a turn waits for servers that are just starting. */
+/** The time limit for servers that start. */
 const STARTING_PATIENCE_MS = 5_000
 
 /** So soon after an outage of the broker servers may be missing that have only not been heard again. */
 const STEADY_MS = 4_000
-/** So long after the last supervisor has left, or after our own start, one is still expected. */
+/** After the last supervisor has left, or after the own start, another one is expected for this long. */
 const SUPERVISOR_AWAY_MS = 10_000
-/** How long another supervisor takes at most to begin with what one that died or left had. */
+/** The longest time until another supervisor takes the servers of one that is gone. */
 const MOVING_MS = 2_000
 
 /** The tools of the catalog. `sinceOutageMs` is the bus's. */
@@ -75,7 +75,7 @@ function isLess(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean 
   return before.values().some((each) => !now.has(each))
 }
 
-/** What the catalog knows of a model by `provider/model` or `provider`, else of the one that answers by default. */
+/** The catalog's entry of a model by `provider/model` or `provider`, else of the default model. */
 export function catalogModel({
   entries,
 }: Pick<CatalogView, 'entries'>): (reference?: string) => ListedWindow | undefined {

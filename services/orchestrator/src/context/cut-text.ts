@@ -3,7 +3,7 @@ import { estimateTokens } from './estimate-tokens.ts'
 /** Longer pieces are cut whatever they hold: few tokens are longer, and all that follows stays cheap. */
 const MAX_TOKEN_LENGTH = 8
 
-/** How much of what is kept stands at the beginning. */
+/** The share of the kept text that is at the beginning. */
 const HEAD = 0.75
 
 /** Beginning and end of a text that is longer than so many tokens; `undefined` when it is not. */

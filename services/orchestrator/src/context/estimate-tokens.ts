@@ -1,7 +1,7 @@
 import type { Media, OfferedTool, PromptMessage } from '@mcp-host/contracts'
 import { isText } from '@mcp-host/contracts'
 
-/** What a provider adds to each message. */
+/** A provider's overhead for each message. */
 const MESSAGE_TOKENS = 4
 /** A picture, at the sizes that providers scale it to. */
 const IMAGE_TOKENS = 1_500
@@ -10,7 +10,7 @@ const TEXT_BYTES = 4
 const FILE_BYTES = 50
 /** No document is taken for more: how much text is in it is not known. */
 const MAX_FILE_TOKENS = 30_000
-/** Of a file that no model reads only its name is sent. */
+/** A file that models cannot read is sent as its name. */
 const NAME_TOKENS = 30
 
 type Kind =
@@ -47,7 +47,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens)
 }
 
-/** The same for all that is sent to a model. */
+/** The estimated tokens of a whole prompt. */
 export function promptTokens(
   messages: readonly PromptMessage[],
   tools: readonly OfferedTool[],
@@ -107,7 +107,7 @@ function kindOf(unit: number): Kind {
   return unit >= 0x2e80 ? 'ideograph' : 'punctuation'
 }
 
-/** Of so many units of one kind. The numbers are fitted to o200k. */
+/** Tokens of a run of characters of one kind. The numbers are fitted to o200k. */
 function runTokens(kind: Kind, length: number, next: Kind | undefined): number {
   switch (kind) {
     case 'space':

@@ -40,7 +40,7 @@ const FIND: OfferedTool = {
   },
 }
 
-/** How many tools a model may be offered, and how many tokens their definitions may take. */
+/** Limits for the tools that a model is offered: their number, and tokens of their definitions. */
 export interface ToolRoom {
   readonly maxTools: number
   readonly maxTokens: number

@@ -28,19 +28,19 @@ const MAX_RESERVE = 8_000
 
 /** From this part of the budget on old results are cleared, but not later than what was said is summarised. */
 const CLEAR_AT = 0.7
-/** What saves less is left for later: every change costs the provider's cache of the prompt. */
+/** Smaller savings are postponed: every change invalidates the provider's prompt cache. */
 const WORTH = 0.1
-/** How many turns before the running one keep their results. */
+/** Turns before the running one that keep their results. */
 const WHOLE_TURNS = 2
-/** How much of the room for the conversation the newest messages keep beside a summary. */
+/** The share of the conversation's budget that the newest messages keep beside a summary. */
 const KEPT = 0.25
-/** The same where a setting asks for more messages. */
+/** The share where a setting asks for more messages. */
 const MAX_KEPT = 0.6
 /** After a model found the prompt too long: how much of the conversation is sent instead. */
 const FORCED = 0.5
 
 const MAX_SUMMARY_TOKENS = 4_000
-/** What is summarised at once must fit into one message of the broker; longer parts take several summaries. */
+/** The part for one summary must fit into one message of the broker; longer parts take several summaries. */
 const MAX_SUMMARISED_TOKENS = 60_000
 /** Results that are cut to less say nothing. */
 const MIN_RESULT_TOKENS = 100
@@ -75,11 +75,11 @@ export interface ContextTurn extends Pick<
   }
 }
 
-/** What would be sent, and its size in tokens. */
+/** A prompt, and its size in tokens. */
 interface Draft {
   readonly told: readonly SourcedMessage[]
   readonly tokens: number
-  /** What is otherwise than in the state it was made of. */
+  /** Changes against the state it was made of. */
   readonly change: Partial<SessionState>
 }
 
@@ -141,7 +141,7 @@ export async function prepareContext(
   }
   draft = await summariseOld(work, draft)
   if (draft.tokens > budget && !isUnwanted(turn)) {
-    // Of the running turn too. After an overflow also its newest: what is only cut is not kept so.
+    // Also in the running turn. After an overflow also its newest results: cut results are not stored.
     const own = generationsOf(turn.view.state, inputs.slice(-1))
     draft = await clearResults(work, draft, force ? own : own.slice(0, -1), 1)
   }
@@ -154,7 +154,7 @@ export function needsWholeLog(state: SessionState, input: number): boolean {
   return sinceCheckpoint(state, input).inputs.some((each) => isPruned(state, each))
 }
 
-/** How many tokens a model is sent at most, tool definitions and system prompt included. */
+/** The token budget of a prompt, tool definitions and system prompt included. */
 export function contextBudget(
   { limits, model }: Pick<ContextDeps, 'limits' | 'model'>,
   reference: string | undefined,
@@ -164,7 +164,7 @@ export function contextBudget(
   return Math.floor(window - Math.min(MAX_RESERVE, window * RESERVE))
 }
 
-/** By how much our estimate is to be multiplied, after what the provider counted last. */
+/** Corrects the estimate by the provider's last count. */
 function providerScale(told: readonly SourcedMessage[], estimate: number, budget: number): number {
   const last = told.findLastIndex(
     ({ message, generation }) =>
@@ -179,7 +179,7 @@ function providerScale(told: readonly SourcedMessage[], estimate: number, budget
   return scale >= 1 / MAX_SCALE && scale <= MAX_SCALE ? scale : 1
 }
 
-/** What the provider counted as sent; an estimate says nothing about ours. */
+/** The provider's count of the prompt; absent for estimated counts. */
 function countedTokens(generation: Generation | undefined): number | undefined {
   const { inputTokens, isEstimate } = generation?.result?.usage ?? {}
   return isEstimate === true ? undefined : inputTokens
@@ -237,7 +237,7 @@ async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   if (read === undefined) return before
   const messages = upTo(before, read).map(({ message }) => message)
   const written = await summarise(deps, turn, messages, { maxTokens })
-  // Where there is room left a model may be able to at the next step.
+  // There is room left; another model may summarise at the next step.
   if (written.state !== 'written' && (!isTooLong || isUnwanted(turn))) return before
   const isWritten = written.state === 'written'
   const through = isWritten ? read : last
@@ -250,7 +250,7 @@ async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   const after = draftWith({ checkpoints: new Map(state.checkpoints).set(through, next) })
   const removed = upTo(before, through).length
   const counts = { removed, kept: before.told.length - removed }
-  // What is sent after an overflow is made anew of the log: it would be too long again.
+  // After an overflow the prompt is built from the log: it would be too long again.
   if (written.state === 'busy' && !force) {
     noteOnce(work, 'left-out', before, after, counts)
     return after
@@ -270,13 +270,13 @@ function lastRead(told: readonly SourcedMessage[], room: number): number | undef
   for (const [seq, part] of Map.groupBy(told, ({ input = 0 }) => input)) {
     tokens += readTokens(part.map(({ message }) => message))
     if (tokens > room && last !== undefined) break
-    // What stands for a checkpoint is no turn.
+    // A checkpoint is not a turn.
     if (seq > 0) last = seq
   }
   return last
 }
 
-/** How many of the newest messages are not summarised. */
+/** Limits for the newest messages that are not summarised. */
 interface KeptRoom {
   readonly tokens: number
   /** So many messages stay although they take more tokens, up to `maxTokens`. */
@@ -295,7 +295,7 @@ function keptRoom(
   return { tokens: KEPT * room, messages, maxTokens: MAX_KEPT * room, maxMessages: half }
 }
 
-/** Where the newest messages begin that have room, the running turn in any case. */
+/** The first message that has room, at the latest the running turn's. */
 function firstKept(inputs: readonly Input[], { told }: Draft, room: KeptRoom): number {
   let first = inputs.length - 1
   let tokens = 0

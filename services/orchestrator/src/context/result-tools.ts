@@ -20,9 +20,9 @@ const MIN_READ_LENGTH = 100
 const MATCHES = 10
 const MAX_MATCHES = 50
 const MAX_SEARCHED_LENGTH = 1_000
-/** How much is shown around a match, on either side. */
+/** Characters around a match, on either side. */
 const AROUND = 100
-/** How much is searched before others have their turn. */
+/** Characters between two yields to the event loop. */
 const SEARCH_STEP = 1024 * 1024
 
 const call = { type: 'string', description: 'The call whose result it is, as it was named.' }
@@ -73,7 +73,7 @@ const TOOLS: readonly OfferedTool[] = [
   },
 ]
 
-/** What to offer a model beside the tools of servers: these, when it is sent results that are not whole. */
+/** The tools that read results, offered when a result in the prompt is not whole. */
 export function resultTools(messages: readonly PromptMessage[]): OfferedTool[] {
   const isNeeded = messages.some(
     (message) =>
@@ -146,7 +146,7 @@ async function search(text: string, given: Record<string, unknown>): Promise<str
   return [head, ...shown].join('\n\n')
 }
 
-/** Where the text is found, whatever the case; without blocking for long. */
+/** Positions of the text, ignoring case; yields to the event loop. */
 async function* placesOf(text: string, wanted: string, begin: number): AsyncIterable<number> {
   const literal = new RegExp(wanted.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`), 'gi')
   for (let at = begin; at < text.length; at += SEARCH_STEP) {
@@ -157,7 +157,7 @@ async function* placesOf(text: string, wanted: string, begin: number): AsyncIter
   }
 }
 
-/** What a model meant as a whole number, brought into its bounds. */
+/** A whole number from a model's argument, within bounds. */
 function integer(value: unknown, fallback: number, min: number, max: number): number {
   const number = Number(value ?? fallback)
   return Math.min(max, Math.max(min, Number.isFinite(number) ? Math.trunc(number) : fallback))

@@ -8,7 +8,7 @@ const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'requir
 
 type Json = OfferedTool['inputSchema'][string]
 
-/** The same tool with shorter descriptions of it and of its parameters, and without examples. */
+/** Shortens the descriptions of a tool and its parameters, and removes examples. */
 export function shortenTool({ description, inputSchema, ...tool }: OfferedTool): OfferedTool {
   return {
     ...tool,

@@ -15,7 +15,7 @@ import { blockText, branchOf, mediaOf } from '@mcp-host/contracts'
 import { cutText } from './cut-text.ts'
 import { callText } from '../results/result-text.ts'
 
-/** What models call to read results; `result-tools.ts` offers them. */
+/** The tool by which models read results; `result-tools.ts` offers it. */
 export const READ_TOOL = 'result__read'
 export const SEARCH_TOOL = 'result__search'
 
@@ -27,7 +27,7 @@ const FAILED =
   '[The answer failed here, and I was asked to send the message again. What the tools did so far stays done.]'
 
 export interface TranscriptLimits {
-  /** Of longer results only beginning and end are told. */
+  /** Longer results are cut to their beginning and end. */
   readonly maxResultTokens: number
 }
 
@@ -48,7 +48,7 @@ export function transcript(
   return tell(state, input, limits).map(({ message }) => message)
 }
 
-/** The same, with where each message comes from. */
+/** As `transcript`, with the source of each message. */
 export function tell(
   state: SessionState,
   current: number,
@@ -84,7 +84,7 @@ export function isPruned({ prunedThrough }: SessionState, { seq, text }: Input):
   return seq <= prunedThrough && text === ''
 }
 
-/** Nobody was asked to answer it. */
+/** Whether it was cancelled before any model was asked. */
 function isWithdrawn(turn: Turn | undefined): boolean {
   return turn === undefined || (turn.done?.outcome === 'cancelled' && turn.generations.length === 0)
 }
@@ -104,7 +104,7 @@ function tellTurn(
   limits: TranscriptLimits,
 ): SourcedMessage[] {
   const outcome = turn?.done?.outcome
-  // Of an answer that failed the user was told to ask again; what tools did is not to be done again.
+  // A failed answer was replaced by an apology; results of its tools are kept, for they must not run again.
   const generations =
     turn?.generations.filter(({ calls }) => outcome !== 'failed' || calls.size > 0) ?? []
   const answer = generations.flatMap((generation) =>

@@ -3,7 +3,7 @@ import type { Verdict } from '../loop/session-run.ts'
 import { SessionRun } from '../loop/session-run.ts'
 import type { TurnDeps } from '../turn/turn.ts'
 
-/** The sessions this process is at work on. */
+/** The sessions that this process works on. */
 export type Runs = Map<SessionId, SessionRun>
 
 /** Sees to it that what a user said has its effect; answers when it has, or when to look again. */

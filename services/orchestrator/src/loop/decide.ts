@@ -12,7 +12,7 @@ import { BusError } from '@mcp-host/contracts'
 import { MAX_JSON_DEPTH } from '@mcp-host/service'
 import type { Limits } from '../turn/turn.ts'
 
-/** What a turn has to do next. */
+/** The next step of a turn. */
 export type Step =
   | {
       readonly type: 'generate'
@@ -52,7 +52,7 @@ export type Step =
       readonly type: 'finish'
       readonly outcome: TurnOutcome
       readonly error?: ErrorInfo
-      /** What the user reads in place of an answer. */
+      /** Text for the user instead of an answer. */
       readonly message?: string
     }
 
@@ -123,14 +123,14 @@ export function diesTooOften({ generations }: Turn): boolean {
   return sinceProgress(generations).filter(({ result }) => result === undefined).length > MAX_DEATHS
 }
 
-/** How often the model found the prompt too long since its last complete reply. */
+/** Overflows of the model's context since its last complete reply. */
 export function countOverflows({ generations }: Pick<Turn, 'generations'>): number {
   return sinceProgress(generations).filter(
     ({ result }) => result?.error?.reason === 'context-overflow',
   ).length
 }
 
-/** Those that were given up, and the one after them, since one did its work. */
+/** Abandoned generations, and the one after them, since the last one that completed. */
 function sinceProgress(generations: readonly Generation[]): readonly Generation[] {
   const last = generations.findLastIndex(
     ({ isVoid, result }) => !isVoid && result?.outcome === 'completed',
@@ -165,7 +165,7 @@ function afterFailure(
   return { type: 'finish', outcome: 'failed', error: told, message: apology(turn, failure) }
 }
 
-/** What the user reads when no model could answer; as `transcript()` tells it to the next one. */
+/** Text for the user when no model could answer; `transcript()` shows it to the next model. */
 export function apology(
   { generations }: Pick<Turn, 'generations'>,
   { message }: ErrorInfo,

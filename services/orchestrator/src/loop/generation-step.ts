@@ -17,7 +17,7 @@ import { TurnFailure } from '../turn/turn-failure.ts'
 
 /** A model that has not finished by then never will. */
 const GENERATION_LIMIT_MS = 600_000
-/** How long a turn waits for a worker to turn up, or to have room. */
+/** The time limit for a worker with room. */
 const WORKER_PATIENCE_MS = 30_000
 const ACCEPT_TIMEOUT_MS = 2_000
 /** After so much silence the worker is asked whether it lives. */
@@ -33,7 +33,7 @@ export function nextGeneration(
   { session, view }: Pick<ClaimedTurn, 'session' | 'view'>,
 ): GenerationId {
   const { fence } = view.state
-  // The same id may have been given out in what was lost, and clients may have text of it.
+  // The id may have been used in lost entries, and clients may have its text.
   const lost = bus.sessions.lostRanges.findLast(({ after }) => after >= fence)
   return generationId(session, lost?.through ?? fence)
 }
@@ -102,7 +102,7 @@ export async function requestGeneration(
       return
     } catch (error) {
       const failure = BusError.from(error)
-      // Whether it was taken is not known: if nobody works on it, that shows soon.
+      // The outcome is unknown: a missing worker shows soon.
       if (failure.code === 'deadline') return
       if (failure.code !== 'unavailable') throw new TurnFailure(failure.toInfo())
       if (Date.now() > giveUpAt) {
@@ -114,7 +114,7 @@ export async function requestGeneration(
   }
 }
 
-/** The models that began an answer of this turn and failed: somebody else may do better. */
+/** Models whose answer in this turn broke off; another model may succeed. */
 function brokeOff(generations: readonly Generation[]): string[] {
   const failed = generations.flatMap(({ result }) =>
     result?.outcome === 'failed' && result.content.length > 0
@@ -126,7 +126,7 @@ function brokeOff(generations: readonly Generation[]): string[] {
 
 type Prompt = Pick<Parameters<typeof toSend>[2], 'messages' | 'tools'>
 
-/** What the model is to be sent, after the conversation was made to fit. */
+/** The prompt, after the conversation was made to fit. */
 async function prepare(
   deps: TurnDeps,
   turn: ClaimedTurn,
@@ -174,7 +174,7 @@ function isUnwanted({ cancelled, leaving, over }: ClaimedTurn): boolean {
   return cancelled.aborted || leaving.aborted || over.aborted
 }
 
-/** Waits for news of a running generation. Answers `'dead'` when nobody works on it any more. */
+/** Waits for news of a running generation. Returns `'dead'` when no worker runs it. */
 export async function watchGeneration(
   { bus, heard }: TurnDeps,
   { session, view, envelope }: ClaimedTurn,

@@ -19,12 +19,12 @@ import { settleCall, ToolRuns } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { TurnFailure } from '../turn/turn-failure.ts'
 
-/** A turn that was claimed so often and got nowhere must not go round for ever. */
+/** Bounds the claims of a turn that makes no progress. */
 const MAX_IDLE_CLAIMS = 5
-/** How long without news before the turn is looked at again. */
+/** The period without news after which the turn is checked. */
 const QUIET_MS = 1_000
 
-/** How a claim ended: the turn is over, waits for its user, or is left to another orchestrator. */
+/** The end of a claim: the turn is over, waits for its user, or is left to another orchestrator. */
 export type TurnEnd =
   | { readonly state: 'done' | 'left' }
   | { readonly state: 'waiting'; readonly until: number }
@@ -51,7 +51,7 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
     if (idleClaims >= MAX_IDLE_CLAIMS) {
       const message = 'it broke off again and again'
       await writer.folded()
-      // What an earlier owner began still runs, and is paid for.
+      // Work of an earlier owner may still run, and costs.
       await stopTurn(deps, turn, ownTurn(deps, turn), message)
       throw new TurnFailure({ code: 'internal', message })
     }
@@ -65,7 +65,7 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
       if (end !== undefined) return end
     }
   } catch (error) {
-    // Somebody else has the turn, or the log is away: it is left, to be claimed anew.
+    // Another orchestrator has the turn, or the log is away: the turn is released.
     if (!(error instanceof TurnFailure)) throw error
     const state = view.state.turns.get(input) ?? { generations: [] }
     const message = apology(state, error.info)
@@ -196,7 +196,7 @@ async function wait(
 ): Promise<TurnEnd | undefined> {
   await turn.writer.append({ type: 'turn-waiting', for: 'approval', until })
   await turn.writer.folded()
-  // An answer that was stored before this has nobody to hear it but us.
+  // No other process gets an answer that was stored before this.
   const isStill = nextStep(deps, turn, ownTurn(deps, turn)).type === 'wait'
   return isStill ? { state: 'waiting', until } : { state: 'waiting', until: 0 }
 }

@@ -10,14 +10,14 @@ import type { UsedView } from '../turn/session-views.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { TurnWriter } from '../turn/turn-writer.ts'
 
-/** How soon to look again at a session that another orchestrator is busy with. */
+/** The delay before a session of another orchestrator is checked again. */
 const ELSEWHERE_MS = 1_000
-/** What was said so long ago waited for an orchestrator, or for the turn before it. */
+/** An older input waited for an orchestrator, or for the turn before it. */
 export const WAITED_MS = 250
-/** How soon to look again at one that waits for its user; the answer wakes it at once. */
+/** The period of checks while the user is asked; an answer wakes the session at once. */
 const WAITING_MS = 30_000
 
-/** What became of an entry: it needs nobody any more, or when to look at it again. */
+/** The outcome for an entry: done, or the delay before it is checked again. */
 export type Verdict = 'done' | { readonly retryMs: number }
 
 /** Takes one session's user messages in order, one turn at a time, until none is left to be run here. */
@@ -52,8 +52,8 @@ export class SessionRun {
   }
 
   /**
-   * Waits until the entry needs nobody any more, or until the run is over. `undefined`: it was stored too
-   * late for this run, and needs another.
+   * Waits until an entry is done, or the run is over. `undefined`: it was stored too late for this run, and needs
+   * another.
    */
   async verdict(entry: LogEntry): Promise<Verdict | undefined> {
     const { view } = await this.#used
@@ -62,7 +62,7 @@ export class SessionRun {
       if (entry.kind === 'input' && isAnswered(view, entry.seq)) return 'done'
       if (this.#hasEnded) {
         await this.#end
-        // What was to be read at the opening and was not there has been purged.
+        // Entries that are missing after the opening were purged.
         if (view.state.seq < entry.seq && entry.seq <= this.#through) return 'done'
         if (this.#seen < entry.seq) return undefined
         // Control facts of users have been read: the orchestrator that runs the turn knows them.
@@ -113,7 +113,7 @@ export class SessionRun {
         })
       } catch (err) {
         if (BusError.from(err).code !== 'conflict') throw err
-        // Somebody wrote: read it before looking again.
+        // Another process has written: read that first.
         if (!(await view.passes(fence))) throw err
       }
     }
@@ -155,7 +155,7 @@ export class SessionRun {
     }
   }
 
-  /** Whether the turn is not for us: another orchestrator is at work on it, or it waits for its user. */
+  /** Whether another orchestrator has the turn, or it waits for its user. */
   async #isElsewhere({ state }: SessionView, turn: Turn): Promise<boolean> {
     const { bus } = this.#deps
     const { orchestrator, waiting, input } = turn

@@ -4,11 +4,11 @@ import { isOpen } from './decide.ts'
 import { settleCall } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 
-/** Who was told to stop has this long to say what came of it. */
+/** The time that stopped work has to report its outcome. */
 const GRACE_MS = 1_500
 const HEARING_MS = 500
 const CONTROL_TIMEOUT_MS = 500
-/** A call that was only just handed over may not be known to anybody yet: it is told again. */
+/** A call that was just dispatched may not have a listener yet: the stop is repeated. */
 const AGAIN_MS = 50
 
 /**
@@ -70,7 +70,7 @@ function stopGeneration(
 }
 
 function stopCall({ bus }: TurnDeps, { envelope }: ClaimedTurn, call: ToolCall): Promise<boolean> {
-  // Nobody was asked to run it.
+  // No supervisor was asked to run it.
   if (call.attempt === 0 && call.approval !== undefined && call.approval.end === undefined) {
     return Promise.resolve(false)
   }
@@ -86,7 +86,10 @@ function stopCall({ bus }: TurnDeps, { envelope }: ClaimedTurn, call: ToolCall):
   )
 }
 
-/** Tells until somebody has heard it, it is over, or nobody is there. Answers whether it was heard. */
+/**
+ * Repeats a stop until it is acknowledged, the work is over, or there is no listener. Returns whether it was
+ * acknowledged.
+ */
 async function tellAgain(tell: () => Promise<unknown>, isOver: () => boolean): Promise<boolean> {
   const giveUpAt = Date.now() + HEARING_MS
   while (!isOver()) {

@@ -7,7 +7,7 @@ import type { Absence } from '../turn/probe.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { watchCall } from './watch-call.ts'
 
-/** How long a call waits for a supervisor that has the server. */
+/** The time limit for a supervisor with the server. */
 const SUPERVISOR_PATIENCE_MS = 5_000
 const ACCEPT_TIMEOUT_MS = 2_000
 const MAX_ATTEMPTS = 3
@@ -60,7 +60,7 @@ async function runCall(
   let asked: number | undefined
   for (let tries = 0; ; tries++) {
     let absence: Absence = 'gone'
-    // Somebody may be at work on it already: an earlier owner of the turn may have asked.
+    // A supervisor may have it already: an earlier owner of the turn may have dispatched it.
     if (tries > 0 || call.attempt > 0) {
       absence = await watchCall(deps, turn, call, () => isLeft(turn))
     }
@@ -74,7 +74,7 @@ async function runCall(
     }
     if (asked !== call.attempt) {
       if (call.attempt > 0) logFailure(deps, turn, call, 'retry', 'its process died')
-      // Somebody was at work on it until now, for however long.
+      // A supervisor ran it until just before.
       asked = call.attempt
       giveUpAt = Date.now() + START_PATIENCE_MS
     }
@@ -113,7 +113,7 @@ function logFailure(
   logger.warn({ ...fields, ...about }, 'a tool call failed')
 }
 
-/** Closes a call that nobody runs again; an attempt that broke off may have taken effect. */
+/** Closes a call that is not retried; a broken attempt may have taken effect. */
 function closeUnrun(turn: ClaimedTurn, call: ToolCall, reason: string): Promise<void> {
   if (call.attempt === 0) return settleCall(turn, call, 'refused', reason)
   const message = `it broke off, and could not be run again: ${reason}. Whether it took effect is not known.`

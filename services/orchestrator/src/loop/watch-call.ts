@@ -7,8 +7,8 @@ import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 
 const QUIET_MS = 1_000
 /**
- * How long a supervisor that does not answer may keep a call. A process that hangs is replaced after about 10 s, and
- * its end at the broker is known at once.
+ * The time limit for a silent supervisor with a call. A frozen process is replaced after about 10 s, and its end at the
+ * broker is known at once.
  */
 const SILENCE_LIMIT_MS = 15_000
 /** After an outage of the broker supervisors need a moment to be connected again. */

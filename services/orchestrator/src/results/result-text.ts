@@ -6,7 +6,7 @@ export function callText({ settled, result }: ToolCall): string | undefined {
   return settled?.message ?? (result && resultText(result))
 }
 
-/** What a model can read of a tool's result. */
+/** The text of a tool's result for a model. */
 export function resultText({
   content,
   structuredContent,

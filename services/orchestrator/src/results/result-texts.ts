@@ -20,7 +20,7 @@ export class ResultTexts {
     this.#maxBytes = maxBytes
   }
 
-  /** Throws `not-found` when it is not kept any more, `unavailable`. */
+  /** Throws `not-found` when the object has expired, or `unavailable`. */
   async get({ key, bytes }: NonNullable<ToolFinished['blob']>): Promise<string> {
     const kept = this.#kept.get(key) ?? { bytes, text: this.#read(key) }
     this.#kept.delete(key)

@@ -10,7 +10,7 @@ import { updateRecord } from './update-record.ts'
 
 /** How long a deleted session stays locked for writers, and late entries are purged. */
 const MARK_TTL_MS = 24 * 3_600_000
-/** How long its turns may take to end. */
+/** The time limit for the end of its turns. */
 const END_LIMIT_MS = 5_000
 
 export interface EraseDeps {

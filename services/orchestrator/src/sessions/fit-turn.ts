@@ -1,6 +1,6 @@
 import type { HistoryMessage } from '@mcp-host/contracts'
 
-/** How much of each text is left when nothing else helps, in UTF-16 units. */
+/** The length to which texts are cut as the last resort, in UTF-16 units. */
 const CUT_LENGTH = 2_000
 
 /**
@@ -16,7 +16,7 @@ export function fitTurn(messages: readonly HistoryMessage[], maxBytes: number): 
   return bytesOf(fitting) <= maxBytes ? fitting : userOnly(fitting)
 }
 
-/** Of the messages as JSON. */
+/** The size of messages as JSON. */
 export function bytesOf(messages: readonly HistoryMessage[]): number {
   return Buffer.byteLength(JSON.stringify(messages))
 }

@@ -23,7 +23,7 @@ export interface HistoryPage {
   readonly next?: string
 }
 
-/** What was said, in whole turns. Throws `not-found` for a session of another, or an unknown message. */
+/** A page of history in whole turns. Throws `not-found` for another owner's session, or an unknown message. */
 export async function historyPage(
   { directory, sessions }: Pick<Bus, 'directory' | 'sessions'>,
   views: SessionViews,

@@ -24,8 +24,7 @@ export interface JanitorDeps {
 }
 
 /**
- * Once a minute, in one orchestrator at a time: deletes sessions that are too old, and purges what was
- * written into deleted ones by those who learnt of it late.
+ * Runs once a minute in one orchestrator at a time: deletes expired sessions, and purges late entries of deleted ones.
  */
 export function startJanitor(deps: JanitorDeps): AsyncDisposable {
   const janitor = new Janitor(deps)
@@ -66,7 +65,7 @@ class Janitor implements AsyncDisposable {
       if (this.#lease?.isHeld !== true) {
         this.#lease = await bus.leases.acquire(LEASE, { ttlMs: LEASE_TTL_MS })
       }
-      // Only who cleans keeps all records in mind.
+      // Only the holder of the lease keeps all records in memory.
       if (this.#lease !== undefined) {
         this.#view ??= await bus.directory.watch()
         await this.#checkDamage(this.#view)

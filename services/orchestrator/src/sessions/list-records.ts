@@ -1,7 +1,7 @@
 import type { SessionRecord } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
-/** Where a page of sessions ends. */
+/** The position of the end of a page. */
 type Place = Pick<SessionRecord, 'updatedAt' | 'id'>
 
 export interface ListedPage {

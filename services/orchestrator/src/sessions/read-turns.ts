@@ -8,7 +8,7 @@ export interface SaidTurn {
   readonly turn: Turn | undefined
 }
 
-/** How many turns are read from the log at a time: a reader may have enough before it has all. */
+/** Turns that are read from the log at a time: a page may need fewer than all. */
 const BATCH = 20
 
 /** The turns of some messages, the last first, with all that was said in them. */
@@ -34,7 +34,7 @@ export async function* readTurns(
   }
 }
 
-/** What the entries of those turns alone amount to. */
+/** The fold of the entries of those turns alone. */
 async function foldOnly(
   log: SessionLog,
   session: SessionId,
@@ -50,7 +50,7 @@ async function foldOnly(
   return folded
 }
 
-/** Where those turns stand in the log. Neighbours are one range. */
+/** Ranges of those turns in the log; adjacent turns share one. */
 function rangesOf(
   { inputs, turns }: SessionState,
   wanted: ReadonlySet<number>,

@@ -17,7 +17,7 @@ export interface SessionRecorderDeps {
 /** Keeps the records of sessions as their logs are. Of one session only the newest news are written. */
 export class SessionRecorder implements AsyncDisposable {
   readonly #deps: SessionRecorderDeps
-  /** What is to be written. */
+  /** Records to be written. */
   readonly #news = new Map<SessionId, SessionRecord>()
   readonly #writes = new Map<SessionId, Promise<void>>()
   #timer: NodeJS.Timeout | undefined

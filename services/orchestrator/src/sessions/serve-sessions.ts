@@ -62,7 +62,7 @@ export async function serveSessions({
   stack.use(
     bus.serve(deleteSession, {}, async ({ request: { session }, envelope }) => {
       const { principal } = envelope
-      // The gateway has checked who asks before it wrote that down; there may be no record yet.
+      // The gateway has checked the owner before; there may be no record yet.
       const isDeleted = await bus.sessions.isDeleted(session)
       const check = (record: SessionRecord | undefined): SessionRecord =>
         record === undefined && isDeleted

@@ -8,11 +8,11 @@ import type {
 } from '@mcp-host/contracts'
 import { toolOutcome } from '@mcp-host/contracts'
 
-/** What of a turn the turn itself does not say. */
+/** The context of a turn that its own state does not have. */
 export interface TurnPlace {
   /** Ids of the messages that stand in the same place, oldest first. */
   readonly branches: readonly string[]
-  /** What models are sent in place of all up to this turn. */
+  /** The summary that replaces all turns up to this one in prompts. */
   readonly checkpoint: Checkpoint | undefined
 }
 
@@ -49,7 +49,7 @@ export function turnMessages(
 function stateOf(turn: Turn | undefined): HistoryMessage['metadata']['state'] {
   if (turn === undefined) return 'queued'
   if (turn.done !== undefined) return 'done'
-  // A turn that changes its orchestrator is at work for who looks at it.
+  // A turn that moves to another orchestrator is shown as running.
   return turn.waiting?.for === 'approval' ? 'waiting' : 'running'
 }
 

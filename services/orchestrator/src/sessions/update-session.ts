@@ -6,7 +6,7 @@ import { newRecord } from './new-record.ts'
 import { noSession, ownRecord } from './own-record.ts'
 import { updateRecord } from './update-record.ts'
 
-/** Of a caller's own metadata, as JSON. */
+/** The size of a caller's metadata, as JSON. */
 const MAX_METADATA_LENGTH = 16_384
 
 export interface UpdateDeps {
@@ -52,7 +52,7 @@ export async function updateSession(
     ...(title === undefined ? {} : { title, isTitled: true }),
     ...withMetadata(metadata === undefined ? before : (metadata ?? undefined)),
   })
-  // First, so that no log is there of which nobody knows.
+  // First, so that every log has a record.
   const known = await updateRecord(bus.directory, session, (record) => described(own(record)))
   if (known === undefined) throw noSession(session)
   const hasSettings = Object.values(settings).some((value) => value !== undefined)
@@ -100,7 +100,7 @@ async function chooseSettings(
   const changed = await updateRecord(bus.directory, session, (record) => {
     const known = own(record)
     const { systemPrompt, temperature, maxToolCalls, ...others } = known
-    // Of two at once the later in the log counts.
+    // Of two concurrent changes the later one in the log wins.
     if ((others.settingsSeq ?? 0) > seq) return known
     const before = SessionSettings.parse({ systemPrompt, temperature, maxToolCalls })
     return { ...others, ...changeSettings(before, settings), settingsSeq: seq }

@@ -11,21 +11,21 @@ import type { OrchestratorEvents } from '../events.ts'
 import { probe } from '../turn/probe.ts'
 
 const TICK_MS = 250
-/** How often who has jobs tells them when they stay the same. */
+/** The heartbeat period with unchanged jobs. */
 const BUSY_MS = 500
 const IDLE_MS = 1_000
-/** Who has jobs and is silent for so long is asked. */
+/** An orchestrator with jobs that is silent for longer is pinged. */
 const QUIET_MS = 1_000
-/** Two turns of who has nothing to do. */
+/** Two heartbeat periods of an idle orchestrator. */
 const PRESENT_MS = 2 * IDLE_MS
-/** By then the broker has handed out its jobs without us. */
+/** By then the broker has redelivered its jobs. */
 const FORGET_MS = 6_000
 /** After an outage of the broker the others need a moment to be heard again. */
 const STEADY_MS = 2_000
 
 /**
- * So many are told, that they fit a message of the broker, 1 MiB: some 100 bytes each. The oldest, for
- * those are at work, and what was put off and comes again is young. The broker sees to the rest itself.
+ * The number of jobs in one heartbeat, to fit into a message of 1 MiB at about 100 bytes each: the oldest ones, which
+ * are in progress. The broker redelivers the others by itself.
  */
 const MAX_JOBS = 5_000
 
@@ -47,9 +47,9 @@ interface Peer {
 }
 
 /**
- * Hands the jobs of orchestrators that died back to the broker, which would notice only after seconds.
- * All tell each other what they are at work on; who falls silent and does not answer is dead. A mistake
- * costs nothing but a look: who claims a turn is decided in its log.
+ * Hands the jobs of dead orchestrators back to the broker, which would notice only after seconds. Orchestrators send
+ * heartbeats with their jobs; one that is silent and does not answer a ping is dead. A false alarm is harmless: turns
+ * are claimed in the log.
  */
 export class TakeOver implements AsyncDisposable {
   readonly #deps: TakeOverDeps
@@ -68,7 +68,7 @@ export class TakeOver implements AsyncDisposable {
     this.#tick()
   }
 
-  /** Says goodbye: nobody has to look after this one. */
+  /** Sends a last heartbeat without jobs. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
     this.#listening[Symbol.dispose]()
@@ -137,7 +137,7 @@ export class TakeOver implements AsyncDisposable {
 }
 
 async function answers(bus: Bus, orchestrator: string): Promise<boolean> {
-  // Any session will do: who says no is alive.
+  // Any session will do: every answer proves life.
   const request = { session: newSessionId() }
   const envelope = newEnvelope('local')
   const reply = await probe(bus, orchestratorControl, { orchestrator }, request, envelope)

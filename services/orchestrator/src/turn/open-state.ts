@@ -9,8 +9,8 @@ const SHORT_LOG = 128
 const text = new TextDecoder()
 
 /**
- * What a session's log amounts to: from its snapshot, if it is long, and what was stored since. `through`:
- * everything up to that sequence is in it. `isWhole`: with all that was ever said, however long that takes.
+ * The state of a session's log: its snapshot, if it is long, and all later entries. `through`: the state includes
+ * everything up to that sequence. `isWhole`: with the whole history, however long that takes.
  */
 export async function openState(
   { sessions, snapshots }: Pick<Bus, 'sessions' | 'snapshots'>,

@@ -9,12 +9,12 @@ const PROBE_TIMEOUT_MS = 1_000
 const SECOND_PROBE_MS = 250
 
 /**
- * Why there was no answer. `gone`: nobody listens at the broker, so the process has ended, or the work has. `silent`:
- * a process listens that does not answer; it may be frozen, and go on later.
+ * The reason for a missing answer. `gone`: the broker has no listener, so the process or the work has ended. `silent`:
+ * a process listens and does not answer; it may be frozen and go on later.
  */
 export type Absence = 'gone' | 'silent'
 
-/** Asks who should be at work whether they are, twice if need be; `undefined` when nobody is. */
+/** Pings the process that should have the work, twice if need be; `undefined` when there is none. */
 export async function probe<S extends string, Request, Reply>(
   ...request: Probe<S, Request, Reply>
 ): Promise<Reply | undefined> {

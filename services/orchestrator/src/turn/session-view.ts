@@ -7,7 +7,7 @@ export type ViewBus = Pick<Bus, 'sessions' | 'snapshots'>
 
 /** So many entries are folded anew before the next snapshot is made. */
 const SNAPSHOT_EVERY = 256
-/** What was stored is read by then, unless its repetition was lost and nothing shows it. */
+/** Entries are read within this time, unless their repeat was lost and nothing shows it. */
 const MISSED_MS = 5_000
 
 /** A session's state, folded from its log and kept up to date until the signal. */
@@ -86,7 +86,7 @@ export class SessionView {
 
   /** Whether the repetition of a message was lost, and what came after it does not show that. */
   misses(entry: LogEntry): boolean {
-    // What is missing of what was read at the opening has been purged.
+    // Entries that are missing after the opening were purged.
     const isRead = entry.seq > this.#openedSeq && entry.seq <= this.#state.seq
     if (entry.kind !== 'input' || !isRead) return false
     const isMissed = !this.#state.messageIds.has(entry.fact.id)
@@ -103,7 +103,7 @@ export class SessionView {
     return isPassed
   }
 
-  /** All who wait for a change look again. */
+  /** Wakes all callers that wait for a change. */
   wake(): void {
     const changed = this.#changed
     this.#changed = Promise.withResolvers()

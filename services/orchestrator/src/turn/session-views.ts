@@ -2,9 +2,9 @@ import type { SessionId } from '@mcp-host/contracts'
 import type { ViewBus } from './session-view.ts'
 import { SessionView } from './session-view.ts'
 
-/** How long a session stays open for its next message. */
+/** How long an idle session stays open. */
 const KEPT_MS = 10_000
-/** What is stored is repeated sooner; a view that does not show it by then has missed it. */
+/** Stored entries are repeated sooner; a view without them after this time has missed them. */
 const LATE_MS = 250
 
 /** A view while it is in use, until disposed. */
@@ -21,8 +21,8 @@ interface Opened {
 }
 
 /**
- * The sessions this process looks at, each opened once for all who use it, and kept open for a while:
- * folding a long one makes all others wait, and the first word of an answer waits for the reading of any.
+ * Keeps the sessions of this process open for a while, each opened once for all of its users: folding a long log blocks
+ * the event loop, and the first token of an answer waits for it.
  */
 export class SessionViews implements Disposable {
   readonly #bus: ViewBus
@@ -37,7 +37,7 @@ export class SessionViews implements Disposable {
     const known = this.#opened.get(session)
     const opened = known ?? this.#open(session, through)
     const used = await this.#hold(opened)
-    // What a new one does not have has been purged.
+    // Entries that a new view does not have were purged.
     if (known === undefined) return used
     const reaches = (): Promise<boolean> => used.view.reaches(through, LATE_MS).catch(() => false)
     if (!used.view.isStale && (await reaches())) return used
@@ -77,7 +77,7 @@ export class SessionViews implements Disposable {
     opened.timer = setTimeout(() => this.#close(opened), KEPT_MS).unref()
   }
 
-  /** Nobody is given it any more. */
+  /** Removes it from the views that are given out. */
   #forget(opened: Opened): void {
     if (this.#opened.get(opened.session) === opened) this.#opened.delete(opened.session)
   }

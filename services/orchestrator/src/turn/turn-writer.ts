@@ -9,8 +9,8 @@ type WithoutBase<T> = T extends unknown ? Omit<T, 'turn' | 'seen'> : never
 export type TurnFact = WithoutBase<TurnEvent>
 
 /**
- * Writes the events of one turn, each chained to the one before and the first to `fence`. Once somebody else has written, every
- * append fails with `conflict`: that is the fence.
+ * Writes the events of one turn, each chained to the one before and the first to `fence`. Once another process has
+ * written, every append fails with `conflict`: that is the fence.
  */
 export class TurnWriter {
   readonly #log: SessionLog

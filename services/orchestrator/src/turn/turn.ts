@@ -32,34 +32,34 @@ export interface Tools {
   isRepeatable(call: ToolCallBlock): boolean
 }
 
-/** How far a turn may go. */
+/** The limits of a turn. */
 export interface Limits {
   readonly maxToolCalls: number
-  /** Of all turns of a session together. 0: none. */
+  /** All turns of a session together. 0: none. */
   readonly maxSessionToolCalls: number
   /** Without the time it waits for a user. 0: none. */
   readonly maxTurnMs: number
   /** Tokens written by models. 0: none. */
   readonly maxTurnTokens: number
-  /** How often a failed model is asked again, and how long after; then twice as long each time. */
+  /** Retries of a failed model, and the delay before the first; it doubles each time. */
   readonly llmRetries: number
   readonly llmRetryMs: number
-  /** How much of a conversation models are sent; by default what the model says it takes. */
+  /** The token budget of the conversation; default: the model's context window. */
   readonly contextTokens?: number
-  /** Of more messages the older ones are summarised. 0: no limit. */
+  /** Older messages beyond this number are summarised. 0: no limit. */
   readonly maxHistoryLength: number
   /** Percent of the context. */
   readonly summarizationThreshold: number
-  /** Of the newest messages so many are not summarised. */
+  /** Newest messages that are never summarised. */
   readonly retainNewestMessages: number
-  /** How much of one tool result models are sent. */
+  /** The tokens of one tool result in a prompt. */
   readonly maxResultTokens: number
   /** Models are offered a search, and the tools they have found, where there are more than this. */
   readonly maxOfferedTools: number
   readonly approvalTimeoutMs: number
 }
 
-/** What running turns takes. */
+/** Dependencies of running turns. */
 export interface TurnDeps {
   readonly bus: Bus
   readonly logger: Logger
@@ -67,14 +67,14 @@ export interface TurnDeps {
   readonly views: SessionViews
   readonly heard: WorkerHeartbeats
   readonly tools: Tools
-  /** What is known of a model by its name, else of the one that answers by default. */
+  /** The catalog's entry of a model by its name, else of the default model. */
   readonly model: (reference?: string) => Pick<ModelEntry, 'contextWindow'> | undefined
   readonly results: ResultTexts
   readonly systemPrompt: string
   readonly limits: Limits
   /** Whether a user must allow the call before it runs. */
   readonly needsApproval: (call: ToolCallBlock) => boolean
-  /** Told of each session's state at the beginning and the end of its turns. */
+  /** Called with the session's state at the beginning and the end of each turn. */
   readonly note: (session: SessionId, state: SessionState) => void
 }
 
@@ -92,6 +92,6 @@ export interface ClaimedTurn {
   readonly cancelled: AbortSignal
   /** Aborts when this process is to leave the turn to another. */
   readonly leaving: AbortSignal
-  /** Aborts when it is not this process's turn any more, for whatever reason. */
+  /** Aborts when this process has lost the turn for any reason. */
   readonly over: AbortSignal
 }

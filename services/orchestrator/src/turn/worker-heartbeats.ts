@@ -11,7 +11,7 @@ interface Word {
   readonly at: number
 }
 
-/** What workers last said they are at work on. */
+/** The generations that workers reported in their last heartbeats. */
 export class WorkerHeartbeats implements Disposable {
   /** By worker. */
   readonly #words = new Map<string, Word>()
@@ -27,7 +27,7 @@ export class WorkerHeartbeats implements Disposable {
     })
   }
 
-  /** For how many milliseconds it can be taken to run; 0: nobody said so, or too long ago. */
+  /** The remaining milliseconds for which a generation counts as running; 0: not reported, or too long ago. */
   freshMs(generation: GenerationId): number {
     const now = performance.now()
     const left = this.#words

@@ -90,7 +90,7 @@ async function accept(
   })
 }
 
-/** Who comes back sends again what was not accepted, at once. */
+/** Whether a client that reconnected may resend unaccepted messages. */
 function mayBeSentAgain({ isReconnect, connectedAt }: Connection): boolean {
   return isReconnect && Date.now() - connectedAt.getTime() < RESEND_MS
 }

@@ -57,7 +57,7 @@ async function target(
   await queue.known()
   const { view } = queue
   if (given === undefined) {
-    // What was just stored may not have come back from the log yet.
+    // A stored message may not have arrived from the log yet.
     const [stored] = unanswered.keys()
     const current = view.current ?? stored
     if (current !== undefined) return { messageId: current, isOver: false }

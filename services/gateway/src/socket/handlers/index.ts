@@ -12,7 +12,7 @@ type Handler<T extends Up['type']> = (
   frame: Extract<Up, { type: T }>,
 ) => Promise<void> | void
 
-/** What is done with each frame of a client. */
+/** The handler of each client frame. */
 export const handlers: { readonly [T in Up['type']]: Handler<T> } = {
   message: acceptMessage,
   regenerate,
