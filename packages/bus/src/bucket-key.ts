@@ -1,7 +1,7 @@
 import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream'
 import { JetStreamApiError } from '@nats-io/jetstream'
 
-/** Where a key-value bucket keeps a key. */
+/** The subject of a key in a key-value bucket. */
 export function keySubject(bucket: string, key: string): string {
   return `$KV.${bucket}.${key}`
 }

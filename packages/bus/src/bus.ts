@@ -19,7 +19,7 @@ import type { Frame } from './frame.ts'
 
 export interface CallOptions {
   readonly envelope: Envelope
-  /** How long to wait for the answer. */
+  /** The time limit for the answer, in milliseconds. */
   readonly timeoutMs: number
 }
 
@@ -28,9 +28,9 @@ export interface ServedRequest<Request> {
   readonly envelope: Envelope
 }
 
-/** Who has asked something that is passed on. No promise: this is what is done most often. */
+/** The caller of an opaque call. Callbacks instead of promises: this is the hottest path. */
 export interface OpaqueReplyListener<Reply> {
-  /** Takes an answer; whether more will come. What it throws, it is told as failure. */
+  /** Takes a reply and returns whether more will come. An error that it throws becomes its own failure. */
   onAnswer(answer: Frame<Reply>): boolean
   /** No more comes. */
   onFailure(error: BusError): void
@@ -44,7 +44,7 @@ export type OpaqueCallHandler<Request, Reply> = (
   tell: (head: Reply, body: Uint8Array | string) => void,
 ) => Promise<{ readonly head: Reply; readonly body: Uint8Array | string }>
 
-/** What the services know of the broker. */
+/** The services' interface to the broker. */
 export interface Bus extends AsyncDisposable {
   /** Names this process on the bus; new at every start. */
   readonly id: string
@@ -57,16 +57,12 @@ export interface Bus extends AsyncDisposable {
   readonly mcpClients: McpClients
   readonly storage: Storage
 
-  /**
-   * How long ago the last outage of the broker was over, in milliseconds: 0 during one, `Infinity` when
-   * this process has seen none.
-   */
+  /** Milliseconds since the end of the last outage: 0 during one, `Infinity` when there was none. */
   sinceOutageMs(): number
 
   /**
-   * Asks and waits for the answer. Errors: `unavailable` when nobody listens, so nothing was started;
-   * `deadline` when no answer came in time, so whether it was started is not known; else what the
-   * answering side reported.
+   * Sends a request and waits for the answer. Errors: `unavailable` without a listener, so nothing was started;
+   * `deadline` without an answer in time, so the outcome is unknown; else the error of the other side.
    */
   call<S extends string, Request, Reply>(
     contract: CallContract<S, Request, Reply>,
@@ -118,10 +114,7 @@ export interface Bus extends AsyncDisposable {
     listener: (payload: Payload) => void,
   ): Disposable
 
-  /**
-   * A random value that all processes know and nobody else does: the same for a name, for ever. Throws
-   * `unavailable`.
-   */
+  /** A random secret that all processes share, constant for each name. Throws `unavailable`. */
   secret(name: string): Promise<Uint8Array>
 
   /** Resolves when the broker answered; rejects with `unavailable` when it does not. */
@@ -149,14 +142,14 @@ export interface AppendOptions {
   readonly messageId: string
   /** Append only if this is still the last sequence on the fact's subject. */
   readonly fence?: number
-  /** How long to go on trying while the broker cannot be reached. Default 30,000. */
+  /** How long to retry while the broker cannot be reached, in milliseconds. Default 30,000. */
   readonly patienceMs?: number
 }
 
 export interface ReadOptions {
   /**
-   * What is known to be stored: the answer waits until it can be read, for a replica of the broker may
-   * lag. `unavailable` when it cannot in 30 s. What was stored after it may be left out.
+   * A sequence that is known to be stored: the read waits until a replica has it, or throws `unavailable` after 30 s.
+   * Later entries may be missing.
    */
   readonly through?: number
   /** At most so many, the first ones. */
@@ -165,7 +158,7 @@ export interface ReadOptions {
   readonly until?: number
 }
 
-/** What to do with a job: nothing more, or hand it out again after so long. 0: at once. */
+/** The outcome for a job: done, or the delay before it is redelivered. 0: at once. */
 export type InputVerdict = 'done' | { readonly retryMs: number }
 
 /** The handing out of jobs to this process. Disposing it ends that; what is in hand goes on. */
@@ -174,7 +167,7 @@ export interface InputJobs extends AsyncDisposable {
   readonly held: () => string[]
 }
 
-/** Where a session's log ends. */
+/** The end of a session's log. */
 export interface LogEnd {
   /** Its last sequence, 0 when it is empty. */
   readonly seq: number
@@ -184,7 +177,7 @@ export interface LogEnd {
   readonly lost?: readonly LostRange[]
 }
 
-/** How many entries the logs have. */
+/** Numbers of entries by log. */
 export interface LogCounts {
   readonly counts: ReadonlyMap<SessionId, number>
   /** Whether the broker's count of each is that of all together: else its data is damaged. */
@@ -201,9 +194,8 @@ export interface SessionLog {
   /** Lost ends of the log, as far as this process knows. */
   readonly lostRanges: readonly LostRange[]
   /**
-   * Appends a fact and returns its sequence. Tries again while the broker is away. Errors: `conflict`
-   * when the fence was passed by somebody else, `unavailable` when patience ran out (the outcome is not
-   * known), `invalid`.
+   * Appends a fact and returns its sequence. Retries while the broker is away. Errors: `conflict` when another process
+   * has passed the fence, `unavailable` when the retries ended (the outcome is unknown), `invalid`.
    */
   append(
     session: SessionId,
@@ -226,10 +218,10 @@ export interface SessionLog {
    */
   isDeleted(session: SessionId): Promise<boolean>
 
-  /** Where the session's log ends, asked of the leader too. */
+  /** The end of the session's log, from the stream's leader, too. */
   end(session: SessionId): Promise<LogEnd>
 
-  /** The same, and listens from then on: a follow() that begins meanwhile need not look at the end again. */
+  /** As `end`, and listens from then on: a `follow()` that begins before disposal need not look at the end again. */
   listen(session: SessionId): Promise<LogEnd & Disposable>
 
   /**
@@ -252,7 +244,7 @@ export interface SessionLog {
   /** Hands a job of a process that is gone back to the broker, so that another gets it at once. */
   handBack(job: string): void
 
-  /** How many entries the log of each session has, counted by the broker without reading them. */
+  /** The number of entries of each session, counted by the broker without reading them. */
   counts(): Promise<LogCounts>
 
   /** Deletes all of a session's log. */
@@ -260,15 +252,15 @@ export interface SessionLog {
 }
 
 export interface PutRecordOptions {
-  /** Only if nobody else wrote since; 0: only if there is none. */
+  /** Writes only when this is still the revision; 0: only when there is none. */
   readonly revision?: number
   /** In whole seconds, for the mark of a deleted one: gone after that. */
   readonly ttlMs?: number
 }
 
 /**
- * What is known of each session besides its log. While the broker is away everything tries again for
- * 30 s, then `unavailable`.
+ * Records of sessions besides their logs. Everything retries for 30 s while the broker is away, then throws
+ * `unavailable`.
  */
 export interface SessionDirectory {
   /** The record and the revision it was written with, asked of the leader: replicas may lag. */
@@ -298,7 +290,7 @@ export interface Snapshots {
   remove(session: SessionId): Promise<void>
 }
 
-/** What the host can do right now: servers with their tools, the default model, who runs what. */
+/** The present state of the host: servers with their tools, the default model, and the processes that run them. */
 export interface Catalog {
   /** With `ttlMs`, in whole seconds, it is gone unless it is put again in time. */
   put(entry: CatalogEntry, options?: { readonly ttlMs?: number }): Promise<void>
@@ -313,7 +305,7 @@ export interface CatalogView {
   readonly onChange: (listener: () => void) => Disposable
 }
 
-/** What the sessions of MCP clients have been told, kept for a week after the last change. */
+/** Records of MCP clients' sessions, kept for a week after the last change. */
 export interface McpClients {
   /**
    * Writes what a change makes of a client's record, once more when another wrote at the same time. Throws
@@ -336,7 +328,7 @@ export interface McpClientView {
   readonly onChange: (listener: () => void) => Disposable
 }
 
-/** Who holds a lease, as it is stored. */
+/** The stored holder of a lease. */
 export interface LeaseRecord {
   /** A process's id on the bus. */
   readonly holder: string
@@ -345,8 +337,8 @@ export interface LeaseRecord {
 }
 
 /**
- * What one process at a time may do, as long as it lives. A lease ends by itself when its holder does not
- * renew it. Everything here throws `unavailable` when the broker cannot be reached.
+ * Mutual exclusion between processes. A lease ends when its holder does not renew it. Everything here throws
+ * `unavailable` when the broker cannot be reached.
  */
 export interface Leases {
   /**
@@ -363,7 +355,7 @@ export interface Leases {
     deadHolderRevision: number,
     options: { readonly ttlMs: number },
   ): Promise<Lease | undefined>
-  /** Who holds it now, asked of the stream's leader: replicas may lag. */
+  /** The present holder, from the stream's leader: replicas may lag. */
   holder(key: string): Promise<LeaseRecord | undefined>
   /** The leases whose keys match, such as `server.*`, kept up to date until the bus is closed. */
   watch(pattern: string): Promise<LeaseView>
@@ -374,8 +366,8 @@ export interface Lease extends AsyncDisposable {
   readonly key: string
   readonly revision: number
   /**
-   * Whether nobody else can hold it now, by our own clock. False while the broker cannot be reached and
-   * until it confirmed the lease after that: others may have taken its holder for dead.
+   * Whether no other process can hold it, by the local clock. False while the broker cannot be reached, and until the
+   * lease was confirmed after that.
    */
   readonly isHeld: boolean
   /** Aborts when another took it, or when it could not be renewed in time. */
@@ -399,13 +391,13 @@ export interface StoredBlob {
   readonly digest: string
 }
 
-/** What is known of a stored value beside itself. */
+/** Metadata of a stored value. */
 export interface BlobAbout {
   /** Whose part it is. */
   readonly session?: SessionId
   /** Such as `image/png`. */
   readonly mimeType?: string
-  /** Of the file. */
+  /** The file's name. */
   readonly name?: string
 }
 
@@ -415,11 +407,11 @@ export interface BlobAbout {
  */
 export interface Blobs {
   put(bytes: Uint8Array, about?: BlobAbout): Promise<StoredBlob>
-  /** What is known of one, without itself; `undefined` when it is not there. */
+  /** The metadata of a value; `undefined` when it is missing. */
   find(key: string): Promise<(StoredBlob & Omit<BlobAbout, 'session'>) | undefined>
   /** The caller's own to use up. Throws `not-found`. */
   get(key: string): Promise<Uint8Array<ArrayBuffer>>
-  /** What is not there is no error. */
+  /** A missing key is not an error. */
   remove(key: string): Promise<void>
   /** Removes all that was stored for a session. Reads the names of all blobs. */
   removeAll(session: SessionId): Promise<void>

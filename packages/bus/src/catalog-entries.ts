@@ -103,7 +103,7 @@ function withLists(
   return { ...entry, ...lists }
 }
 
-/** Without where the lists are: nobody is to take them from here. */
+/** Without the storage keys of the lists, which must not be read from here. */
 function unreadable(incomplete: ServerEntry, error: unknown): ServerEntry {
   const { stored: _, ...entry } = incomplete
   const reason = `its lists cannot be read right now: ${BusError.from(error).message}`

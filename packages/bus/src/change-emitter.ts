@@ -1,9 +1,9 @@
-/** Those who want to be called after each change. */
+/** Listeners that are called after each change. */
 export class ChangeEmitter {
   readonly #listeners = new Set<{ readonly listener: () => void }>()
 
   add(listener: () => void): Disposable {
-    // Of its own, so that the same function may be added twice.
+    // A new object, so that the same function can be added twice.
     const entry = { listener }
     this.#listeners.add(entry)
     return { [Symbol.dispose]: () => void this.#listeners.delete(entry) }

@@ -38,8 +38,8 @@ export function inboxPrefix(name: string): string {
 }
 
 /**
- * A connection that outlives broker restarts. Throws `unavailable` when there is no broker to begin with,
- * `denied` when it refuses us, `invalid` when it is too old or has no JetStream.
+ * A connection that survives restarts of the broker. Throws `unavailable` when there is no broker at first, `denied`
+ * when it refuses the connection, `invalid` when it is too old or has no JetStream.
  */
 export async function connectNats(url: string, name: string): Promise<NatsConnection> {
   const options = parseNatsUrl(url)

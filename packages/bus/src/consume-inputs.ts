@@ -7,7 +7,7 @@ import type { OnUnreadable } from './log-entries.ts'
 import { parseEntry } from './log-entries.ts'
 import { ACK_WAIT_MS, INPUTS_CONSUMER, SESSIONS_STREAM } from './streams.ts'
 
-/** How the broker names a message that it handed out. */
+/** The reply subject of a delivered message. */
 const JOB = new RegExp(`^\\$JS\\.ACK\\.(\\S+\\.)?${SESSIONS_STREAM}\\.${INPUTS_CONSUMER}\\.\\S+$`)
 
 export interface InputsDeps {
@@ -43,7 +43,7 @@ export async function consumeInputs(deps: InputsDeps, handler: InputHandler): Pr
   }
 }
 
-/** Throws `invalid` when it is none of our jobs: it came from another process. */
+/** Throws `invalid` for a malformed job, which another process sent. */
 export function handBack(connection: NatsConnection, job: string): void {
   if (!JOB.test(job)) throw new BusError('invalid', `"${job}" is no job of the orchestrators`)
   if (!connection.isClosed()) connection.publish(job, '-NAK')
@@ -59,7 +59,7 @@ async function handleInput(
   const time = Math.floor(message.info.timestampNanos / 1e6)
   const entry = parseEntry({ subject, seq, time, data, headers }, onUnreadable)
   if (entry === undefined || entry.kind === 'unreadable') {
-    // It will never be readable: it must not come back for ever.
+    // An unreadable message must not be redelivered.
     return message.term('not readable')
   }
   // A handler that outlasts the bus does not keep the process.

@@ -1,9 +1,9 @@
-/** So many are told in one turn of the event loop. */
+/** Listeners called in one turn of the event loop. */
 const AT_ONCE = 50
 
 /**
- * Tells listeners one thing after the other, each of them all in order. A crowd is told in parts, between
- * which the process does its other work.
+ * Calls all listeners with each change in order. Many listeners are called in parts, between which the process does
+ * other work.
  */
 export class FairBroadcaster<Listener> implements Disposable {
   readonly #listeners: ReadonlySet<Listener>
@@ -14,7 +14,7 @@ export class FairBroadcaster<Listener> implements Disposable {
     this.#listeners = listeners
   }
 
-  /** Who comes or leaves while others are told may miss it. */
+  /** Listeners that are added or removed meanwhile may miss it. */
   tell(news: (listener: Listener) => void): void {
     this.#waiting.push(news)
     if (!this.#isTelling) this.#goOn()
@@ -34,7 +34,7 @@ export class FairBroadcaster<Listener> implements Disposable {
     this.#isTelling = false
   }
 
-  /** Answers whether some are left, who come later. */
+  /** Returns whether there are listeners left for the next part. */
   #tellPart(news: (listener: Listener) => void, listeners: readonly Listener[]): boolean {
     for (const each of listeners.slice(0, AT_ONCE)) if (this.#listeners.has(each)) news(each)
     const left = listeners.slice(AT_ONCE)

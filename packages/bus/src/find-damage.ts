@@ -5,7 +5,7 @@ import type { Bus } from './bus.ts'
 export interface DamagedSession {
   readonly session: SessionId
   readonly title: string
-  /** How many entries its log has had at least, and how many can be read. */
+  /** The least number of entries that its log had, and the number that can be read. */
   readonly had: number
   readonly has: number
 }

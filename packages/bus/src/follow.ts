@@ -5,7 +5,7 @@ import type { HubListener, SessionHub } from './session-hub.ts'
 
 /** A follower that lags by more than this is brought up to date from the log instead. */
 const MAX_QUEUED = 2_000
-/** The same in UTF-16 units of text. */
+/** The same limit for text, in UTF-16 units. */
 const MAX_QUEUED_LENGTH = 1024 * 1024
 /** So many entries are read at once. */
 const PAGE = 100
@@ -105,7 +105,7 @@ export async function* followSession(
   }
 }
 
-/** How much text is in it, roughly. */
+/** The approximate length of an item's text. */
 function lengthOf(item: FollowItem): number {
   if (item.type === 'delta') return item.delta.text.length
   if (item.type !== 'entry' || item.entry.kind === 'unreadable') return 0

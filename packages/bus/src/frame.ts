@@ -5,8 +5,8 @@ const NEWLINE = 10
 const text = new TextDecoder()
 
 /**
- * A message that carries a body which is not looked into: a line of JSON that says what it is, then the body
- * as it came. Dearer headers, and JSON within JSON, are what it avoids.
+ * A message with an opaque body: one line of JSON with the head, then the body unchanged. This avoids costly headers
+ * and JSON within JSON.
  */
 export interface Frame<Head> {
   readonly head: Head
@@ -41,7 +41,7 @@ export function decodeFrame<Head>(
 
 const schemas = new WeakMap<z.ZodType, z.ZodType>()
 
-/** Of a question: with its envelope. */
+/** The head of a request, with its envelope. */
 export function withEnvelope<Head>(head: z.ZodType<Head>): z.ZodType<[Envelope, Head]> {
   const known = schemas.get(head) ?? z.tuple([Envelope, head])
   schemas.set(head, known)

@@ -24,7 +24,7 @@ const NO_ENVELOPE: Envelope = {
   principal: '',
 }
 
-/** Told of what cannot be read. */
+/** Called for an entry that cannot be read. */
 export type OnUnreadable = (error: unknown, session: SessionId) => void
 
 /** `undefined` when it is no kind of fact that this version knows. */

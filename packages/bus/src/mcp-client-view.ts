@@ -20,7 +20,7 @@ export interface ViewLimits {
 export const VIEW_LIMITS: ViewLimits = { maxRecords: 20_000, maxBytes: 32 * 1024 * 1024 }
 
 interface Kept extends StoredRecord {
-  /** How many keep it from being forgotten. */
+  /** Users that keep the record in memory. */
   holders: number
 }
 
@@ -67,7 +67,7 @@ export class ClientView implements McpClientView {
     return this.#listeners.add(listener)
   }
 
-  /** What this process wrote, or was told: of clients that nobody has asked for, it is not kept. */
+  /** Takes a record that this process wrote or received; ignored for clients without users. */
   put(client: string, stored: StoredRecord, { isOwn = false } = {}): void {
     const kept = this.#kept.get(client)
     const isWanted = isOwn || kept !== undefined || this.#reading.has(client)

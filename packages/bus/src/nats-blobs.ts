@@ -13,7 +13,7 @@ import type { ReplyInbox } from './reply-inbox.ts'
 
 export const BLOB_BUCKET = 'BLOB'
 
-/** The broker drops who has not taken 64 MiB yet. */
+/** The broker closes connections that do not take 64 MiB. */
 const MAX_READ_BYTES = 4 * 1024 * 1024
 
 export interface BlobsDeps {
@@ -23,7 +23,7 @@ export interface BlobsDeps {
   readonly inbox: ReplyInbox
 }
 
-/** What is too large for a message, in an object store. */
+/** Values that are too large for a message, in an object store. */
 export class NatsBlobs implements Blobs {
   readonly #store: ObjectStore
   readonly #connection: NatsConnection

@@ -45,10 +45,10 @@ import type { StoreFolder } from './storage-health.ts'
 import { StorageHealth } from './storage-health.ts'
 import { ensureStreams, openBucket, openStore } from './streams.ts'
 
-/** A broker that is there answers long before; what it does not answer is asked again. */
+/** A broker that lives answers long before; unanswered requests are repeated. */
 const ANSWER_LIMIT_MS = 2_000
 
-/** How long snapshots and blobs are kept, from their writing on; stores of an earlier version keep them for ever. */
+/** How long snapshots and blobs are kept after their writing; stores of an earlier version keep them without limit. */
 const KEPT_MS = 30 * 24 * 3_600_000
 
 const LOST_END =
@@ -56,7 +56,7 @@ const LOST_END =
 
 const CATALOG_PATIENCE_MS = 2_000
 
-/** What the bus reports; a pino logger fits. */
+/** The log of the bus; a pino logger fits. */
 export interface BusLogger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -69,9 +69,9 @@ export interface ConnectBusOptions {
   /** The service's name; the process's id is made from it. */
   readonly name: string
   readonly logger: BusLogger
-  /** How many servers of a cluster keep each message, 1 to 5. Default 1. */
+  /** The replicas of each message in a cluster, 1 to 5. Default 1. */
   readonly replicas?: number
-  /** Where the broker keeps its data, when that is on this machine. */
+  /** The broker's data folder, when it is on this machine. */
   readonly store?: StoreFolder | undefined
 }
 
@@ -176,7 +176,7 @@ export async function connectBus({
   }
 }
 
-/** Between the inbox and who has asked. */
+/** Connects the reply inbox with the caller of an opaque call. */
 class PassageAsker<Reply> implements Asker {
   readonly quietMs: number
   readonly #contract: Pick<OpaqueCallContract<string, never, Reply>, 'subject' | 'reply'>
@@ -366,7 +366,7 @@ class NatsBus implements Bus {
     return {
       [Symbol.dispose]: () => {
         isOpen = false
-        // What the broker has handed over already is answered. Fails when the connection is closed.
+        // Messages that were delivered are still answered. Fails when the connection is closed.
         subscription.drain().catch(() => undefined)
       },
     }
@@ -382,7 +382,7 @@ class NatsBus implements Bus {
     const asker = new PassageAsker(contract, timeoutMs, listener)
     try {
       const subject = fillSubject(contract.subject, params)
-      // What is published now is thrown away when the connection is made again.
+      // Messages during an outage would be dropped at the reconnect.
       if (this.sinceOutageMs() === 0) throw new BusError('unavailable', 'nats-server is away')
       this.#inbox.begin(subject, encodeFrame([envelope, head], body), asker)
     } catch (error) {
@@ -428,7 +428,7 @@ class NatsBus implements Bus {
           if (failure !== null) throw failure
           listener(decode(contract.payload, data, contract.subject))
         } catch (error) {
-          // What was sent wrongly is left out.
+          // Invalid messages are skipped.
           this.#warn(error, `listen to ${contract.subject}`)
         }
       },

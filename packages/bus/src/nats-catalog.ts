@@ -12,7 +12,7 @@ import { EXPIRY_NOTICE_MS } from './streams.ts'
 
 export const CATALOG_BUCKET = 'CATALOG'
 
-/** What expires must be put again before: who puts it tries again soon. */
+/** Entries that expire must be put again in time, so the sender retries soon. */
 const PUT_TIMEOUT_MS = 1_000
 
 export interface NatsCatalogDeps {
@@ -53,7 +53,7 @@ export class NatsCatalog implements Catalog {
 
   async remove(entry: CatalogEntry): Promise<void> {
     const key = catalogKey(entry)
-    // Else the mark of its removal stays for ever: keys hold the ids of processes, new at every start.
+    // Otherwise the delete marker stays without limit: keys hold ids of processes, which change at every start.
     await this.#deps.bucket.purge(key, { ttl: wholeSeconds(EXPIRY_NOTICE_MS) })
     const theirs = entry.kind === 'server' && entry.stored ? [entry.stored.key] : []
     this.#forget([...(this.#stored.get(key) ?? []), ...theirs])
@@ -77,7 +77,7 @@ export class NatsCatalog implements Catalog {
   }
 
   #forget(stored: readonly string[]): void {
-    // What cannot be removed ends by itself.
+    // Objects that are not removed expire.
     for (const key of stored) this.#deps.blobs.remove(key).catch(() => undefined)
   }
 }

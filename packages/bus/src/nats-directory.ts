@@ -56,7 +56,7 @@ export class NatsDirectory implements SessionDirectory {
       } catch (error) {
         if (!isFenced(error)) throw error
         const last = await this.#last(record.id)
-        // Our own, whose answer was lost.
+        // The own write, whose answer was lost.
         if (last?.header.get(PubHeaders.MsgIdHdr) === msgID) return last.seq
         // The mark of one that is gone stands where there is none.
         if (revision === 0 && last !== null && isEndMark(last)) return publish(last.seq)
@@ -66,7 +66,7 @@ export class NatsDirectory implements SessionDirectory {
   }
 
   async remove(session: SessionId): Promise<void> {
-    // Else the mark of its removal stays for ever.
+    // Otherwise the delete marker stays without limit.
     const options = { ttl: wholeSeconds(EXPIRY_NOTICE_MS) }
     await this.#retryWhileUnavailable(() => this.#deps.bucket.purge(session, options))
   }

@@ -20,7 +20,7 @@ export function isFull(error: unknown): error is JetStreamApiError {
   return NO_ROOM.has(code) || (code === STORE_FAILED && /maximum|no space/.test(message))
 }
 
-/** JetStream's code for a server that is told to replicate but is no cluster. */
+/** JetStream's code for replicas without a cluster. */
 const ALONE = 10074
 
 export function isAlone(error: unknown): boolean {
@@ -30,7 +30,7 @@ export function isAlone(error: unknown): boolean {
 /** JetStream's code for a message whose first try is still being replicated: the next one tells its end. */
 const IN_PROCESS = 10158
 
-/** Whether the broker refused the append for what it says, so that trying again is of no use. */
+/** Whether the broker refused the content of an append, so that retries are useless. */
 export function isFinal(error: unknown): boolean {
   // 503 and its like: no leader, no resources, stream restarting.
   if (error instanceof JetStreamApiError) return error.status < 500 && error.code !== IN_PROCESS
@@ -42,7 +42,7 @@ export function isFinal(error: unknown): boolean {
   )
 }
 
-/** A failed request as one of our errors; `partner` should have answered it. */
+/** Converts the error of a request to `partner` to a `BusError`. */
 export function toBusError(error: unknown, partner: string): BusError {
   if (error instanceof BusError) return error
   if (error instanceof errors.NoRespondersError) {

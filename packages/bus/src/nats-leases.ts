@@ -9,7 +9,7 @@ import { isFenced } from './nats-error.ts'
 
 export const LEASE_BUCKET = 'OWN'
 
-/** An ended lease stays readable as such for so long: enough for everybody who watches. */
+/** The time for which an ended lease stays visible to watchers. */
 const TOMBSTONE_MS = 60_000
 /** A broker that is there answers long before. */
 const ANSWER_LIMIT_MS = 2_000
@@ -44,7 +44,7 @@ export class NatsLeases implements Leases {
     const first = await this.#write(key, 0, options)
     if (first !== undefined) return first
     const { holder, revision } = (await this.#last(key)) ?? { holder: undefined, revision: 0 }
-    // One of our own that nobody knows of: its answer was lost.
+    // An own lease that is not registered: its answer was lost.
     const isOurs = holder === this.#deps.id && !this.#held.has(key)
     if (holder !== undefined && !isOurs) return undefined
     return this.#write(key, revision, options)
@@ -79,12 +79,12 @@ export class NatsLeases implements Leases {
     return { holders, onChange: (listener) => listeners.add(listener) }
   }
 
-  /** The broker is gone: others may think us dead, and take what we hold. */
+  /** The broker is gone: other processes may take the leases over. */
   interrupted(): void {
     for (const lease of this.#held.values()) lease.doubt()
   }
 
-  /** The broker is back: what is still ours is known once it is renewed. */
+  /** The broker is back: a renewal shows which leases are left. */
   checkAll(): void {
     for (const lease of this.#held.values()) lease.check()
   }
@@ -120,7 +120,7 @@ export class NatsLeases implements Leases {
     return lease
   }
 
-  /** The new revision, or `undefined` when another has the lease. Throws while that is not known. */
+  /** The new revision, or `undefined` when another process has the lease. Throws while that is unknown. */
   async #renew(key: string, last: number, ttlMs: number): Promise<number | undefined> {
     try {
       return await this.#publish(key, last, ttlMs)
@@ -128,7 +128,7 @@ export class NatsLeases implements Leases {
       if (!isFenced(error)) throw error
       const now = await this.#last(key)
       if (now?.holder !== this.#deps.id) return undefined
-      // Our own renewal, whose answer was lost: its time began earlier than this request, so renew anew.
+      // The own renewal, whose answer was lost: its time began before this request, so it is renewed again.
       return this.#publish(key, now.revision, ttlMs)
     }
   }
@@ -154,7 +154,7 @@ export class NatsLeases implements Leases {
     })
   }
 
-  /** What the leader has; without a holder when the lease ended. */
+  /** The leader's record; without a holder when the lease ended. */
   async #last(key: string): Promise<{ holder: string | undefined; revision: number } | undefined> {
     let message
     try {
@@ -253,7 +253,7 @@ class HeldLease implements Lease {
   }
 
   #confirmed(revision: number, sentAt: number): void {
-    // Of two at once the later may have answered first.
+    // Of two concurrent renewals the later may be answered first.
     this.#revision = Math.max(this.#revision, revision)
     this.#heldUntil = Math.max(this.#heldUntil, sentAt + this.#ttlMs)
     // No answer outlasts its connection: this one came over the new.

@@ -11,7 +11,7 @@ import { INPUTS_CONSUMER, SESSIONS_STREAM } from './streams.ts'
 export const LOG_HEAD_BUCKET = 'LOG_HEAD'
 const KEY = 'head'
 
-/** How much later than an append it is noted how far the log goes. */
+/** The delay between an append and the update of the head. */
 const NOTE_AFTER_MS = 250
 /** Sequences that are left out beyond what is known: others may have been given out since the last note. */
 const MARGIN = 1_000
@@ -212,7 +212,7 @@ export class NatsLogHead {
     return { ...decode(LogHead, found.data, 'the head of the log'), revision: found.seq }
   }
 
-  /** What was written, or is there when `change` answers nothing. */
+  /** The written head, or the stored one when `change` returns `undefined`. */
   async #update(change: (head: LogHead) => LogHead | undefined): Promise<LogHead> {
     for (let tries = 1; ; tries++) {
       const { revision, ...head } = await this.#read()

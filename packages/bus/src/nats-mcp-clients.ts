@@ -16,7 +16,7 @@ export const MCP_CLIENT_MS = 7 * 24 * 3_600_000
 
 const WHAT = "the client's record"
 
-/** So many gateways may write at once until one of them is told to come again. */
+/** The number of concurrent writers until one has to retry. */
 const MAX_TRIES = 10
 
 export interface McpClientsDeps {
@@ -26,7 +26,7 @@ export interface McpClientsDeps {
   readonly warn: (error: unknown, action: string) => void
 }
 
-/** What clients have told, in a key-value bucket. */
+/** Records of MCP clients in a key-value bucket. */
 export class NatsMcpClients implements McpClients {
   readonly #deps: McpClientsDeps
   readonly #views = new Set<ClientView>()

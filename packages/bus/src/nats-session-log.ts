@@ -57,7 +57,7 @@ const BATCH = 500
 const FEW = 3
 /** After an outage reads of the end wait so long at a time until the log was checked for damage. */
 const HEAD_CHECK_MS = 2_000
-/** How many sessions are remembered as told of in the log. */
+/** The number of sessions whose faults are logged once. */
 const MAX_TOLD = 1_000
 
 export interface SessionLogDeps {
@@ -116,7 +116,7 @@ export class NatsSessionLog implements SessionLog {
         return stored
       } catch (error) {
         if (fence !== undefined && isFenced(error)) {
-          // The broker looks at the fence before the id: the append may be our own, sent again.
+          // The broker checks the fence before the id: the append may be a repeat of this process.
           const rival = { seq: fence + 1, next_by_subj: subject }
           const winner = await this.#newest(rival).catch(() => null)
           if (winner?.header.get(PubHeaders.MsgIdHdr) === msgID) {
@@ -168,7 +168,7 @@ export class NatsSessionLog implements SessionLog {
       // A batch of large messages ends before it is full.
       hasMore = isWanting && (messages.at(-1)?.pending ?? 0) > 0
     }
-    // What a replica that lags did not show yet, the leader has.
+    // The leader has entries that a lagging replica does not show.
     while (isWanting && through !== undefined) {
       const message = await this.#retryWhileUnavailable(() => this.#newest(next()))
       if (message === null) break
@@ -234,7 +234,7 @@ export class NatsSessionLog implements SessionLog {
       sum += count
       if (session !== undefined) counts.set(session, (counts.get(session) ?? 0) + count)
     }
-    // What is stored between two pages of the answer is in the sum alone.
+    // Entries stored between two pages are only in the sum.
     return { counts, isReliable: sum <= state.messages, lost: this.#deps.head.lost }
   }
 
@@ -324,7 +324,7 @@ export class NatsSessionLog implements SessionLog {
           if (error !== null) throw error
           onMessage(message)
         } catch (cause) {
-          // What was sent wrongly is left out; the stream goes on.
+          // Invalid entries are skipped.
           this.#deps.warn(cause, `read ${subject}`)
         }
       },
@@ -350,7 +350,7 @@ export class NatsSessionLog implements SessionLog {
   /** Replicas may lag: in a cluster the stream's leader is asked, which costs more. */
   async #newest(query: DirectMsgRequest & MsgRequest): Promise<StoredMsg | null> {
     const { info } = this.#deps.connection
-    // While it is reconnecting nobody knows who will answer.
+    // The next server is unknown during a reconnect.
     if (info === undefined || info.cluster !== undefined) {
       return this.#deps.manager.streams.getMessage(SESSIONS_STREAM, query)
     }

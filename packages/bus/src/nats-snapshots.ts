@@ -12,7 +12,7 @@ import { EXPIRY_NOTICE_MS } from './streams.ts'
 
 export const SNAPSHOT_BUCKET = 'SNAPSHOTS'
 
-/** What is larger is kept as a blob, whose key stands in its place: a message holds 1 MB. */
+/** Larger snapshots are stored as blobs, with their key in their place: a message holds 1 MB. */
 const MAX_INLINE_BYTES = 900_000
 const BLOB_HEADER = 'Blob-Key'
 
@@ -49,7 +49,7 @@ export class NatsSnapshots implements Snapshots {
     try {
       return await this.#deps.blobs.get(key)
     } catch (error) {
-      // Replaced meanwhile: who begins without a snapshot reads more, and misses nothing.
+      // Replaced meanwhile: the caller reads the whole log and misses nothing.
       if (BusError.from(error).code === 'not-found') return undefined
       throw error
     }
@@ -77,7 +77,7 @@ export class NatsSnapshots implements Snapshots {
   async #last(session: SessionId): Promise<StoredMsg | undefined> {
     const query = { last_by_subj: keySubject(SNAPSHOT_BUCKET, session) }
     const message = await this.#retryWhileUnavailable(() =>
-      // Of any replica: an older snapshot is as good.
+      // From any replica: an older snapshot only means more entries to read.
       this.#deps.manager.direct.getMessage(`KV_${SNAPSHOT_BUCKET}`, query),
     )
     return message === null || isEndMark(message) ? undefined : message

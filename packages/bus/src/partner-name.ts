@@ -10,7 +10,7 @@ const PARTNERS: Readonly<Record<string, string>> = {
   tool: 'MCP supervisor',
 }
 
-/** Who answers a contract, for error messages: callers know no subjects. */
+/** The name of a subject's service for error messages. */
 export function partnerName(subject: string): string {
   return PARTNERS[subject.slice(0, subject.indexOf('.'))] ?? 'service'
 }

@@ -2,16 +2,18 @@ import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { createInbox, errors } from '@nats-io/transport-node'
 
 const NO_RESPONDERS = 503
-/** How often it is looked for questions that have waited too long. */
+/** The period of checks for timed-out requests. */
 const LOOK_MS = 50
 
-/** Who has asked. */
+/** A caller that waits for replies. */
 export interface Asker {
-  /** How long to wait for the first answer, and after each for the next. */
+  /** The time limit for the first reply, and then for each next one. */
   readonly quietMs: number
-  /** Takes an answer; whether it was the last. What it throws is its failure. */
+  /** Takes a reply and returns whether it was the last. An error that it throws is its failure. */
   onAnswer(message: Msg): boolean
-  /** Nothing came for too long, nobody listens, or the connection is closed. No more comes. */
+  /**
+   * The request failed: no reply in time, no listener, or the connection is closed. Called at most once, at the end.
+   */
   onFailure(error: unknown): void
   /** Told again and again while it waits. */
   onWaiting?(): void
@@ -77,8 +79,7 @@ export class ReplyInbox {
   }
 
   /**
-   * Rejects when nothing came for too long, when nobody listens, when the connection is closed, and with
-   * what `onAnswer` throws.
+   * Rejects without a reply in time, without a listener, when the connection is closed, and with errors of `onAnswer`.
    */
   ask(
     subject: string,
@@ -143,7 +144,7 @@ export class ReplyInbox {
   #take(message: Msg): void {
     const token = message.subject.slice(this.#prefix.length)
     const question = this.#questions[Number.parseInt(token, 10)]
-    // The slot may be another's by now.
+    // The slot may have been reused.
     if (question?.token !== token) return
     try {
       if (message.headers?.code === NO_RESPONDERS) {

@@ -12,7 +12,7 @@ export interface Patience {
   readonly patienceMs?: number
   /** Whether trying again is of no use. */
   readonly isHopeless: (error: unknown) => boolean
-  /** What to throw for the last error. */
+  /** Converts the last error. */
   readonly report: (error: unknown) => BusError
 }
 

@@ -6,7 +6,7 @@ interface Numbered {
   readonly seq: number
 }
 
-/** What the hub needs of the broker for one session. */
+/** The hub's view of the broker for one session. */
 export interface SessionSource<Last extends Numbered = Numbered> {
   /**
    * Live entries as they are repeated, each with the sequence before it on its subject; and text as it is
@@ -23,7 +23,7 @@ export interface SessionSource<Last extends Numbered = Numbered> {
   last(): Promise<Last | null>
   /** Whether what had a sequence was lost with damaged data. */
   isLost?(seq: number): boolean
-  /** Told of what went wrong and is tried again. */
+  /** Called with an error that is retried. */
   warn(error: unknown): void
 }
 
@@ -35,7 +35,7 @@ export interface HubListener {
   checked(): void
   /** The session was deleted: its log is empty. */
   purged(): void
-  /** What was given last is not stored any more: the data was damaged. */
+  /** Called when the last given entry is missing: the data was damaged. */
   lost(): void
 }
 
@@ -45,8 +45,8 @@ const MIN_POLL_MS = 2_000
 const MAX_POLL_MS = 15_000
 
 /**
- * One session's live stream in this process, shared by all who follow it. Gives entries in order and
- * without gaps: what the repetition lost is read from the log.
+ * One session's live stream in this process, shared by all of its followers. Gives entries in order without gaps:
+ * entries that were lost on the live subject are read from the log.
  */
 export class SessionHub<Last extends Numbered = Numbered> implements Disposable {
   readonly #source: SessionSource<Last>

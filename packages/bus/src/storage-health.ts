@@ -8,15 +8,15 @@ import { SESSIONS_STREAM, streamOf } from './streams.ts'
 
 /** A single write without an answer may be an election of a cluster: a fault lasts longer. */
 const FAULT_AFTER_MS = 3_000
-/** A fault of a stream that nobody writes to is forgotten; session logs are probed instead. */
+/** A fault of an idle stream is forgotten after this time; session logs are probed instead. */
 const FORGOTTEN_AFTER_MS = 30_000
 const PROBE_EVERY_MS = 2_000
 const PROBE_TIMEOUT_MS = 2_000
-/** How long a look at the disk counts. */
+/** How long a reading of the disk is cached. */
 const LOOK_MS = 1_000
 const MEGABYTE = 1024 * 1024
 
-/** Where nats-server keeps its data, when that is on this machine. */
+/** The broker's data folder, when it is on this machine. */
 export interface StoreFolder {
   readonly path: string
   /** With less than this free, work is refused that has not begun. */
@@ -35,7 +35,7 @@ export interface StorageHealthDeps {
 interface Failure {
   readonly firstAt: number
   readonly lastAt: number
-  /** What the broker says; it does not answer writes at all once its disk was full. */
+  /** The broker's error; after a full disk it does not answer writes at all. */
   readonly refusal: string | undefined
 }
 
@@ -115,7 +115,7 @@ export class StorageHealth implements Storage, Disposable {
     this.#tell()
   }
 
-  /** Nobody may write to session logs as long as this process says that it cannot store. */
+  /** Session logs get no writes while storage is reported as faulty, so a probe must find its recovery. */
   #probeSoon(): void {
     clearTimeout(this.#probe)
     this.#probe = setTimeout(() => {

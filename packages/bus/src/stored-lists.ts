@@ -3,9 +3,9 @@ import { BusError, ServerLists } from '@mcp-host/contracts'
 import type { Blobs } from './bus.ts'
 import { decode } from './codec.ts'
 
-/** Of an entry as JSON; the broker takes no message above 1 MiB. */
+/** The size of an entry as JSON; the broker takes no message above 1 MiB. */
 const MAX_INLINE_BYTES = 900 * 1024
-/** Of the lists as JSON: as much as one message of a server may have. */
+/** The size of the lists as JSON: as much as one message of a server. */
 const MAX_LISTS_BYTES = 64 * 1024 * 1024
 
 /**

@@ -23,10 +23,10 @@ export const INPUTS_CONSUMER = 'orch'
 const OTHER_STREAM = 10058
 const OTHER_CONSUMER = 10148
 
-/** How long an orchestrator may be silent about a message before another gets it. */
+/** The time after which an unacknowledged message is redelivered to another orchestrator. */
 export const ACK_WAIT_MS = 5_000
 
-/** How long who watches a bucket may be away and still learn that a value's time has passed. */
+/** How long a watcher may be disconnected and still learn of expired values. */
 export const EXPIRY_NOTICE_MS = 3_600_000
 
 /** The stream that a durable write goes to. */
@@ -37,7 +37,7 @@ export function streamOf(subject: string): string {
 }
 
 export interface Replication {
-  /** How many servers of the cluster keep each message. */
+  /** The replicas of each message in a cluster. */
   readonly replicas: number
 }
 

@@ -7,11 +7,11 @@ import type { TextDelta } from '@mcp-host/contracts'
 const MS_PER_LISTENER = 0.2
 const MIN_WAIT_MS = 1
 
-/** Joins text that comes faster than all who listen can be told. */
+/** Coalesces text that arrives faster than it can be sent to all followers. */
 export class TextPacer implements Disposable {
   readonly #give: (delta: TextDelta) => void
   readonly #listeners: () => number
-  /** What is held back. */
+  /** Text that is held back. */
   #pending: TextDelta | undefined
   #timer: NodeJS.Timeout | undefined
   #lastGiven = -Infinity

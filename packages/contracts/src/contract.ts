@@ -9,7 +9,7 @@ interface Participants {
   readonly to: readonly Participant[]
 }
 
-/** Something that happened; nobody answers. Facts of a session's log are events too. */
+/** A message without an answer. Facts of a session's log are events, too. */
 export interface EventContract<S extends string, Payload> extends Participants {
   readonly kind: 'event'
   readonly subject: S
@@ -28,10 +28,7 @@ export interface CallContract<S extends string, Request, Reply> extends Particip
   readonly reply: z.ZodType<Reply>
 }
 
-/**
- * A question that goes on with a body that nobody on the way looks into: JSON as somebody else wrote it. So
- * do its answers, of which there may be several.
- */
+/** A request with an opaque body, such as JSON of another program, and one or more replies of the same kind. */
 export interface OpaqueCallContract<S extends string, Request, Reply> extends Participants {
   readonly kind: 'opaque-call'
   readonly subject: S

@@ -10,7 +10,7 @@ const TOKEN = /^[A-Za-z0-9_-]+$/
 
 interface Token {
   readonly text: string
-  /** What stands between braces. */
+  /** The name between braces. */
   readonly param: string | undefined
 }
 

@@ -12,7 +12,7 @@ function isNatsUrl(url: string): boolean {
   }
 }
 
-/** What every process of the host can be told. */
+/** Settings that every process has. */
 export const baseSettings = {
   natsUrl: setting({
     env: 'NATS_URL',

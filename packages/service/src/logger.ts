@@ -6,12 +6,12 @@ import { withoutSecrets } from './secret.ts'
 
 export type { Logger } from 'pino'
 
-/** What a log that cannot be written may hold in memory; after that lines are left out. */
+/** The size of unwritten log lines in memory; further lines are dropped. */
 const MAX_HELD_BYTES = 1024 * 1024
 
 export function createLogger(service: string, level: string): Logger {
   const out = pino.destination({ fd: 1, sync: true, maxLength: MAX_HELD_BYTES })
-  // A full disk, or nobody who reads: the service goes on, and lines are written again when there is room.
+  // The disk is full or the reader has gone: the service goes on, and logs again when it can.
   out.on('error', () => undefined)
   const options: LoggerOptions = {
     level,
@@ -25,7 +25,7 @@ export function createLogger(service: string, level: string): Logger {
   return pino(options, out)
 }
 
-/** Of each text of an error in the log, in UTF-16 units: a provider's answer may be in its message. */
+/** The length of each text of an error in the log, in UTF-16 units: a provider's answer may be in its message. */
 const MAX_ERROR_LENGTH = 8_000
 
 /** The serialised error without the ends of long texts. */

@@ -15,7 +15,7 @@ export function nearestName(
   return nearest
 }
 
-/** How many letters have to be added, removed or changed. */
+/** The number of letters to add, remove or change. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let i = 1; i <= one.length; i++) {

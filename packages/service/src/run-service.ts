@@ -14,7 +14,7 @@ import type { Config, CrossCheck, Settings } from './settings.ts'
 import { ConfigError, loadConfig } from './settings.ts'
 import { aborted } from 'mcp-host/async'
 
-/** What a service is built from. */
+/** Dependencies of a service. */
 export interface ServiceDeps {
   readonly bus: Bus
   readonly logger: Logger
@@ -24,7 +24,7 @@ export interface ServiceDeps {
 
 /** A running service. Disposing it closes everything it opened. */
 export interface Service extends AsyncDisposable {
-  /** Where it listens, when it has a server of its own. */
+  /** The address of its server, if it has one. */
   readonly url?: string
   /** Takes no new work and finishes what is in hand. */
   drain(): Promise<void>
@@ -125,7 +125,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       logger.warn({ component: 'service', action: 'stop', err: error }, 'stopped with a fault')
       return
     }
-    // Some settings can only be judged by who uses them.
+    // Some settings are checked only where they are used.
     const isFaulty = error instanceof ConfigError
     const message = isFaulty || error instanceof BusError ? error.message : 'could not start'
     logger.fatal({ component: 'service', action: 'start', err: error }, message)
@@ -136,8 +136,8 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
 }
 
 /**
- * When the broker goes away the NATS client may still write to the socket it has just ended, whose errors
- * it no longer listens to. Nothing is lost by it: the connection is made anew.
+ * The NATS client may write to a socket that it has just ended, whose errors it does not listen to. Harmless: the
+ * connection is made again.
  */
 function isLateWrite(error: Error): boolean {
   const isFromClient = error.stack?.includes('transport-node') === true
@@ -166,7 +166,7 @@ function loadAll<S extends Settings>({
   return { base, config }
 }
 
-/** The broker may come up after us. */
+/** The broker may start later. */
 async function connectPatiently(
   { natsUrl, natsReplicas, storeDir, storeMinFreeMb }: Config<typeof baseSettings>,
   name: string,

@@ -2,7 +2,7 @@ import { ownValue } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
-/** One setting: where it comes from, what it may be and what it is for. */
+/** One setting: its source, type and purpose. */
 export interface Setting<T = unknown> {
   /** Name of the environment variable. */
   readonly env: string
@@ -59,7 +59,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What is wrong between settings that are each right by themselves. */
+/** Faults between settings that are valid by themselves. */
 export type CrossCheck<S extends Settings> = (config: Config<S>) => readonly string[]
 
 /**

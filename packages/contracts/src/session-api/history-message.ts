@@ -28,14 +28,14 @@ export const HistoryMessage = z.object({
     .optional(),
   /** `server.tool`. */
   toolName: z.string().optional(),
-  /** Of tools and answers: whether there is more to come. */
+  /** For tools and answers: whether more follows. */
   kind: z.enum(['start', 'progress', 'complete']).optional(),
   metadata: z.object({
     /** Id of the user message whose turn it belongs to. */
     messageId: z.string(),
-    /** Of a user message: others that stand in the same place, itself included, oldest first. */
+    /** For a user message: alternatives in the same place, itself included, oldest first. */
     branches: z.array(z.string()).optional(),
-    /** Of a user message: how its turn stands. */
+    /** For a user message: the state of its turn. */
     state: z.enum(['queued', 'running', 'waiting', 'done']).optional(),
     outcome: TurnOutcome.optional(),
     error: ErrorInfo.optional(),
@@ -43,7 +43,7 @@ export const HistoryMessage = z.object({
     provider: z.string().optional(),
     model: z.string().optional(),
     usage: Usage.optional(),
-    /** Of a user message: what came with it. */
+    /** For a user message: its attachments. */
     attachments: z.array(Attachment).optional(),
   }),
 })

@@ -10,7 +10,7 @@ export const sessionHistory = defineCall('session.history', {
   answeredBy: 'group',
   request: z.object({
     session: SessionId,
-    /** How many turns at most; fewer when they would not fit into one message of the bus. */
+    /** The limit of turns; fewer when they would not fit into one message of the bus. */
     limit: z.number().int().min(1).max(100),
     /** The newest turns before the one of this user message; without it the newest of all. */
     before: z.string().optional(),

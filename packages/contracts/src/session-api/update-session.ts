@@ -15,7 +15,7 @@ export const updateSession = defineCall('session.update', {
   request: z.object({
     session: SessionId,
     title: z.string().min(1).max(200).optional(),
-    /** Who answers its next messages, as `provider/model` or `provider`; `null`: the one that answers by default. */
+    /** The model of the next messages, as `provider/model` or `provider`; `null`: the default model. */
     model: z.string().nullable().optional(),
     ...SettingsChange.shape,
     /** The caller's own; `null` removes it. */

@@ -8,7 +8,7 @@ const COUNTS = [
   'cost',
 ] as const
 
-/** What some generations of one model took. */
+/** Usage of several generations of one model. */
 export interface AddedUsage {
   readonly provider: string
   readonly model: string

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
 import { SettingsChange } from './session-settings.ts'
 
-/** What a field of a form may hold. */
+/** A value of a form field. */
 export const InputValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
 
 /** A user's answer to a question of an MCP server or of the host. The first one after the question counts. */
 export const InputAnswered = z.object({
   type: z.literal('input-answered'),
-  /** Of the question. */
+  /** The question's id. */
   id: z.string(),
   /** `decline`: the user said no; `cancel`: the user did not want to choose. Of an approval both mean no. */
   action: z.enum(['accept', 'decline', 'cancel']),
@@ -20,11 +20,11 @@ export type InputAnswered = z.infer<typeof InputAnswered>
 /** A user wants a turn to end, whether it runs or waits in the queue. */
 export const CancelRequested = z.object({
   type: z.literal('cancel-requested'),
-  /** Of the user message; without it the turn that runs or is the next to run. */
+  /** The user message's id; without it, the turn that runs or is next. */
   messageId: z.string().optional(),
 })
 
-/** Who answers the messages that come after this and name nobody. */
+/** The model of later messages that name none. */
 export const ModelChosen = z.object({
   type: z.literal('model-chosen'),
   /** As `provider/model` or `provider`; without it the one that answers by default. */
@@ -34,7 +34,7 @@ export const ModelChosen = z.object({
 /** Holds for all steps of turns that begin after this. */
 export const SettingsChosen = SettingsChange.extend({ type: z.literal('settings-chosen') })
 
-/** The session is deleted: nothing in it is run any more, and its log is about to be erased. */
+/** The session is deleted: no work goes on in it, and its log is about to be erased. */
 export const SessionDeleted = z.object({ type: z.literal('session-deleted') })
 
 export const ControlFact = z.discriminatedUnion('type', [

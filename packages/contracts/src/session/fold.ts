@@ -31,7 +31,7 @@ export interface ToolCall {
   readonly block: ToolCallBlock
   /** The attempt that was started last, 0 while none was. */
   attempt: number
-  /** Of each attempt the first start: that one runs. */
+  /** The first start of each attempt, which is the one that runs. */
   readonly starts: ToolStarted[]
   /** Set when the orchestrator closed the call without an answer of the server. */
   settled?: {
@@ -44,7 +44,7 @@ export interface ToolCall {
   approval?: Question
 }
 
-/** What the user was asked. */
+/** A question to the user. */
 export interface Question {
   readonly asked: AskedQuestion
   /** Absent while it is open. */
@@ -74,41 +74,41 @@ export interface Turn {
   readonly claimedSeq: number
   /** Epoch milliseconds since which it runs without having waited for a user. */
   activeSince: number
-  /** How often it was claimed since something came of it. */
+  /** Claims since the last progress. */
   idleClaims: number
-  /** Set while nobody runs it. */
+  /** Set while no orchestrator runs it. */
   waiting?: Pick<TurnWaiting, 'for' | 'until'>
   done?: Pick<TurnDone, 'outcome' | 'error' | 'message'> & {
     readonly seq: number
     readonly time: number
   }
   readonly generations: Generation[]
-  /** What it took so far. */
+  /** Usage so far. */
   readonly usage: ModelUsage[]
 }
 
-/** What models are sent in place of what was said so far. */
+/** The summary that replaces earlier messages in prompts. */
 export type Checkpoint = Pick<ContextCompacted, 'how' | 'summary'>
 
-/** What a session's log amounts to. */
+/** The state that a session's log amounts to. */
 export interface SessionState {
   /** Last log sequence taken in. */
   seq: number
   /** Last sequence on the turn subject: the next turn event must be chained to it. */
   fence: number
-  /** How many entries were taken in, and how many of them the newest snapshot has. */
+  /** The number of folded entries, and of those in the newest snapshot. */
   entries: number
   snapshotEntries: number
   /** Epoch milliseconds of the first and the last entry; 0 while there is none. */
   createdAt: number
   updatedAt: number
-  /** Who wrote the first message. */
+  /** The author of the first message. */
   owner?: string
-  /** Who answers the messages to come that name nobody, where a user chose that. */
+  /** The model that a user chose for messages that name none. */
   model?: string
-  /** What it has in place of the host's own settings. */
+  /** The session's own settings. */
   settings: SessionSettings
-  /** How many tool calls its models have made. */
+  /** Tool calls of its models so far. */
   toolCalls: number
   /** User messages in order, by log sequence; repeated ids are left out. */
   readonly inputs: Map<number, Input>
@@ -130,7 +130,7 @@ export interface SessionState {
   clearedThrough: number
   /** By the last message it covers: what models are sent in place of all up to it. */
   readonly checkpoints: Map<number, Checkpoint>
-  /** What all turns took, by model. */
+  /** Usage of all turns, by model. */
   readonly usage: ModelUsage[]
   /** Turns up to this input are kept without what was said in them; 0: all are whole. */
   prunedThrough: number
@@ -205,7 +205,7 @@ function applyInput(state: SessionState, entry: LogEntry & { kind: 'input' }): v
       ? undefined
       : state.inputs.get(state.messageIds.get(fact.replaces) ?? 0)
   const parent = replaced === undefined ? state.head : replaced.parent
-  // Nobody waits for the answer to what was said differently, nor to what was said after it.
+  // A replaced message and all later ones need no answer.
   const from = replaced?.seq ?? Infinity
   for (const each of state.unfinished) {
     const input = each < from ? undefined : state.inputs.get(each)
@@ -378,7 +378,7 @@ function applyResult(
   const generation = state.generations.get(result.generation)
   if (generation === undefined || generation.isVoid || generation.result !== undefined) return
   const turn = state.turns.get(generation.turn)
-  // What clients and models were told of a turn that is over stays as it is.
+  // The history of a turn that is over does not change.
   if (turn?.done !== undefined) return
   generation.result = result
   generation.resultSeq = seq
@@ -438,7 +438,7 @@ function applyToolFact(state: SessionState, fact: ToolFact): void {
         addTurnUsage(state, turnOf(state, fact.call), fact.usage.map(toAdded))
       return
     case 'input-required':
-      // Of a call that is over nobody waits for an answer, nor of an attempt that was given up.
+      // Questions of a finished call, or of an abandoned attempt, need no answer.
       if (call.settled !== undefined || call.result !== undefined) return
       if (fact.attempt < call.attempt) return
       if (!state.questions.has(fact.id)) ask(state, fact)

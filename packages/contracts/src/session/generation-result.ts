@@ -12,7 +12,7 @@ export const GenerationResult = z.object({
   provider: z.string(),
   model: z.string(),
   usage: Usage.optional(),
-  /** What the user should know about the answer, such as that another model than the usual one gave it. */
+  /** Notes for the user about the answer, such as that another model gave it. */
   notices: z.array(z.string()).optional(),
   /** Why it failed. */
   error: ErrorInfo.optional(),

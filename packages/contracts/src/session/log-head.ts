@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Sequences of the log whose messages were lost with damaged data, and that nobody gets again. */
+/** Sequences whose messages were lost with damaged data, and that are not used again. */
 export const LostRange = z.object({
   /** The last sequence before them. */
   after: z.number().int().nonnegative(),
@@ -11,7 +11,7 @@ export const LostRange = z.object({
 })
 export type LostRange = z.infer<typeof LostRange>
 
-/** What is known of the end of the log besides the log itself. */
+/** The end of the log as it is stored outside of it. */
 export const LogHead = z.object({
   /** At least so many sequences have been given out. */
   last: z.number().int().nonnegative(),

@@ -13,7 +13,7 @@ export const ALL_INPUTS = 's.*.*.in.>'
 /** Belongs to no session: what is written here shows whether the log can be written. */
 export const LOG_PROBE = 's.probe'
 
-/** Where the broker repeats each entry once it is stored. */
+/** The subject on which the broker repeats each stored entry. */
 export const ALL_LOGS_LIVE = 'live.s.>'
 
 export function factSubject(session: SessionId, kind: LogFact['kind']): string {
@@ -30,7 +30,7 @@ export function liveLogSubjects(session: SessionId): string {
   return `live.${sessionLogSubjects(session)}`
 }
 
-/** The same and its text as it is written, in one subscription: brokers feel each. */
+/** The live entries and live text of a session in one subscription, since each subscription costs the broker. */
 export function liveSubjects(session: SessionId): string {
   return liveLogSubjects(session).replace('live.s.', 'live.*.')
 }

@@ -3,22 +3,22 @@ import type { LogEntry } from './log-entry.ts'
 import type { InputRequired } from './tool-fact.ts'
 import type { ApprovalRequired } from './turn-event.ts'
 
-/** What the user is asked: by an MCP server in the middle of a call, or by the host before one. */
+/** A question to the user: of an MCP server during a call, or of the host before one. */
 export type AskedQuestion = InputRequired | ApprovalRequired
 
-/** How a question to the user ended. `void`: its call ended, or the server took it back. */
+/** The end of a question. `void`: its call ended, or the server withdrew it. */
 export type QuestionEnd =
   | {
       readonly state: 'answered'
       readonly answer: InputAnswered
-      /** Who answered. */
+      /** The user who answered. */
       readonly by: string
       /** Log sequence of the answer that counts. */
       readonly seq: number
     }
   | { readonly state: 'expired' | 'void' }
 
-/** How an entry of the log ends a question that is open, if it does. Pure: the log alone decides. */
+/** The end of an open question by an entry of the log, if any. Pure. */
 export function questionEnd(
   asked: AskedQuestion,
   { kind, fact, envelope, seq, time }: LogEntry,
@@ -34,7 +34,7 @@ export function questionEnd(
         return { state: fact.reason === 'expired' ? 'expired' : 'void' }
       }
       if (fact.type === 'tool-finished') return { state: 'void' }
-      // Who asked is dead: the call is run anew.
+      // The supervisor is dead: the call is run again.
       return fact.type === 'tool-started' &&
         asked.type === 'input-required' &&
         fact.attempt > asked.attempt
@@ -44,7 +44,7 @@ export function questionEnd(
       // One turn runs at a time: it is the question's.
       if (fact.type === 'turn-done') return { state: 'void' }
       if (fact.type !== 'tool-settled' || fact.call !== call) return undefined
-      // The host refuses the call once nobody has allowed it in time.
+      // The host refuses the call when it is not allowed in time.
       return {
         state: asked.type === 'approval-required' && time >= asked.expiresAt ? 'expired' : 'void',
       }

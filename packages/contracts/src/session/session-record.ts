@@ -3,36 +3,36 @@ import { SessionId } from '../ids.ts'
 import { ModelUsage } from '../model/content.ts'
 import { SessionSettings } from './session-settings.ts'
 
-/** What is known of a session without reading its log. Written by the orchestrators. */
+/** The record of a session outside of its log. Written by the orchestrators. */
 export const SessionRecord = z.object({
   id: SessionId,
-  /** Who wrote the first message. */
+  /** The author of the first message. */
   owner: z.string(),
   title: z.string(),
   /** Whether a user chose the title; else it is the beginning of the first message. */
   isTitled: z.boolean(),
   /** Epoch milliseconds. */
   createdAt: z.number(),
-  /** Of the last message or turn. */
+  /** The time of the last message or turn. */
   updatedAt: z.number(),
-  /** Who answers what names nobody, as `provider/model` or `provider`, where the user chose that. */
+  /** The user's choice for messages that name no model, as `provider/model` or `provider`. */
   model: z.string().optional(),
-  /** Where in its log that was chosen last. */
+  /** The log sequence of that choice. */
   modelSeq: z.number().int().positive().optional(),
   ...SessionSettings.shape,
-  /** Where in its log they were chosen last. */
+  /** The log sequence of the last change of settings. */
   settingsSeq: z.number().int().positive().optional(),
   /** The caller's own, which means nothing to the host. */
   metadata: z.record(z.string(), z.json()).optional(),
   /** User messages on all branches. */
   messages: z.number().int().nonnegative(),
-  /** How many entries its log has had at least: fewer than that, and some were lost. */
+  /** The least number of entries of its log: with fewer, some were lost. */
   entries: z.number().int().nonnegative().optional(),
-  /** What all turns took, by model. */
+  /** Usage of all turns, by model. */
   usage: z.array(ModelUsage),
-  /** `deleted`: its log is gone; the record stays for a while, so that nobody writes it anew. */
+  /** `deleted`: its log is gone; the record stays for a while, so that the session is not created again. */
   state: z.enum(['active', 'deleted']),
-  /** Of a deleted one: whether nothing had happened in it for too long. */
+  /** For a deleted session: whether it expired. */
   isExpired: z.boolean().optional(),
 })
 export type SessionRecord = z.infer<typeof SessionRecord>

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
-/** What a session has in place of the host's own settings. */
+/** Settings of a session instead of the host's. */
 export const SessionSettings = z.object({
   systemPrompt: z.string().min(1).max(32_768).optional(),
   temperature: z.number().min(0).max(2).optional(),
-  /** How many tool calls each of its turns may make. */
+  /** The limit of tool calls in each turn. */
   maxToolCalls: z.number().int().min(0).max(1_000).optional(),
 })
 export type SessionSettings = z.infer<typeof SessionSettings>

@@ -6,7 +6,7 @@ import type { TurnOutcome } from './turn-event.ts'
 /** Raise it when the state changes its shape: snapshots of another version are not read. */
 const SNAPSHOT_VERSION = 2
 
-/** How much of the turns that are done a snapshot keeps whole at most, the newest, in characters of JSON. */
+/** The size of finished turns that a snapshot keeps whole, the newest, in characters of JSON. */
 const KEPT_LENGTH = 1024 * 1024
 
 interface FlatGeneration extends Omit<Generation, 'calls'> {
@@ -40,9 +40,9 @@ interface Snapshot extends Omit<SessionState, Indexes | 'inputs' | 'turns' | 'ch
 }
 
 /**
- * The state as JSON, to begin with instead of the whole log. Of turns that models are not sent any more only
- * their places are kept: those that a checkpoint covers, those on other branches, and what is too much.
- * `undefined` while a question is open: it is not kept, and will be over soon; and of a deleted session.
+ * The state as JSON, to start from instead of the whole log. Turns that models are not sent keep only their places:
+ * those before a checkpoint, on other branches, and beyond the size limit. `undefined` while a question is open, which
+ * will end soon, and for a deleted session.
  */
 export function toSnapshot(state: SessionState): string | undefined {
   const { inputs, turns, openQuestions, checkpoints } = state
@@ -57,7 +57,7 @@ export function toSnapshot(state: SessionState): string | undefined {
     const turn = turns.get(input.seq)
     const flat = turn && flatTurn(turn)
     if (told.has(input.seq)) length += input.text.length + JSON.stringify(flat ?? null).length
-    // What was left out before has no text.
+    // Messages that were left out before have no text.
     const isWhole = told.has(input.seq) && input.text !== '' && length <= KEPT_LENGTH
     if (turn?.done === undefined || isWhole) whole.set(input.seq, flat)
     else {

@@ -16,14 +16,14 @@ export const ToolStarted = z.object({
 })
 export type ToolStarted = z.infer<typeof ToolStarted>
 
-/** How the call ended. `error`: the tool said so, or it could not be run. */
+/** The end of a call. `error`: the tool reported one, or could not be run. */
 export const ToolFinished = z.object({
   type: z.literal('tool-finished'),
   call: ToolCallId,
   server: z.string(),
   tool: z.string(),
   outcome: z.enum(['ok', 'error']),
-  /** Of an `error`: the server went away in mid-call, so it may have taken effect. */
+  /** For an `error`: the server went away during the call, which may have taken effect. */
   isOutcomeUnknown: z.boolean().optional(),
   /** MCP content blocks, as the server sent them. */
   content: z.array(z.looseObject({ type: z.string() })),
@@ -33,7 +33,7 @@ export const ToolFinished = z.object({
   /** The whole result, when it is too large to stand here: `content` is then an excerpt of it. */
   blob: BlobReference.optional(),
   durationMs: z.number().nonnegative(),
-  /** What models took that the server asked meanwhile. */
+  /** Usage of models for sampling requests during the call. */
   usage: z.array(ModelUsage).optional(),
 })
 export type ToolFinished = z.infer<typeof ToolFinished>
@@ -48,7 +48,7 @@ export const InputRequired = z.object({
   attempt: z.number().int().positive(),
   server: z.string(),
   tool: z.string(),
-  /** Of the question, never used again. */
+  /** The question's id, unique. */
   id: z.string(),
   kind: z.literal('elicitation'),
   /** `form`: the answer has the fields of `requestedSchema`; `url`: the user is to visit `url`. */
@@ -61,7 +61,7 @@ export const InputRequired = z.object({
 })
 export type InputRequired = z.infer<typeof InputRequired>
 
-/** Nobody waits for an answer to the question any more. */
+/** The question needs no answer. */
 export const InputClosed = z.object({
   type: z.literal('input-closed'),
   call: ToolCallId,

@@ -1,6 +1,6 @@
 import type { ToolFinished } from './tool-fact.ts'
 
-/** How a finished call is reported: the log has more kinds of errors than its `outcome` can name. */
+/** The outcome of a finished call for clients: the log has more kinds of errors than its `outcome` names. */
 export function toolOutcome({
   outcome,
   error,

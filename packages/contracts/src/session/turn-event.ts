@@ -40,9 +40,8 @@ export const GenerationStarted = z.object({
 })
 
 /**
- * A call that gets no answer of a server. `refused`: it never reached one. `unknown`: it was started and
- * whether it took effect cannot be known. `cancelled`: its turn was cancelled. `answered`: the host itself
- * has answered. The model is told in any case.
+ * A call without an answer of a server. `refused`: it reached none. `unknown`: it was started and its effect is
+ * unknown. `cancelled`: its turn was cancelled. `answered`: the host itself answered. The model is told in each case.
  */
 export const ToolSettled = z.object({
   type: z.literal('tool-settled'),
@@ -62,17 +61,17 @@ export const ApprovalRequired = z.object({
   call: ToolCallId,
   server: z.string(),
   tool: z.string(),
-  /** Of the question, never used again. */
+  /** The question's id, unique. */
   id: z.string(),
   message: z.string(),
-  /** What the tool is to be called with. */
+  /** Arguments of the call. */
   arguments: z.json(),
-  /** Epoch milliseconds; a call nobody allowed by then is refused. */
+  /** Epoch milliseconds after which the call is refused. */
   expiresAt: z.number(),
 })
 export type ApprovalRequired = z.infer<typeof ApprovalRequired>
 
-/** Nobody runs the turn: it waits for a user, or for another orchestrator. A claim takes it up again. */
+/** No orchestrator runs the turn: it waits for a user, or for another orchestrator. A claim continues it. */
 export const TurnWaiting = z.object({
   type: z.literal('turn-waiting'),
   ...base,
@@ -96,30 +95,27 @@ export const ContextCompacted = z.object({
   /** Estimates. */
   tokensBefore: z.number().int().nonnegative(),
   tokensAfter: z.number().int().nonnegative(),
-  /** What the summary took. */
+  /** Usage of the summary. */
   usage: ModelUsage.optional(),
 })
 export type ContextCompacted = z.infer<typeof ContextCompacted>
 
-/**
- * How a turn ended. `limit`: the model wanted more tool calls, tokens or time than a turn may have;
- * `cancelled`: a user ended it.
- */
+/** The end of a turn. `limit`: it reached its limit of tool calls, tokens or time; `cancelled`: a user ended it. */
 export const TurnOutcome = z.enum(['completed', 'failed', 'limit', 'cancelled'])
 export type TurnOutcome = z.infer<typeof TurnOutcome>
 
 export const TurnDone = z.object({
   type: z.literal('turn-done'),
   ...base,
-  /** Of the user message. */
+  /** The user message's id. */
   messageId: z.string().optional(),
   outcome: TurnOutcome,
   /** A generation that had no result when the turn ended: clients forget its text, and a result that comes late counts for nothing. */
   voids: GenerationId.optional(),
   error: ErrorInfo.optional(),
-  /** What the user reads in place of an answer. */
+  /** Text for the user instead of an answer. */
   message: z.string().optional(),
-  /** What the turn took, also in generations that were given up. */
+  /** Usage of the turn, with its abandoned generations. */
   usage: z.array(ModelUsage).optional(),
 })
 

@@ -11,9 +11,9 @@ export const UserMessage = z.object({
    * begins, beside that message and all that followed it. What was said from there on and is not answered yet is cancelled.
    */
   replaces: z.string().optional(),
-  /** Who is to answer it, as `provider/model` or `provider`; without it the one that its session has then. */
+  /** The model for it, as `provider/model` or `provider`; without it the session's. */
   model: z.string().optional(),
-  /** What came with it. */
+  /** Its attachments. */
   attachments: z.array(Attachment).optional(),
 })
 export type UserMessage = z.infer<typeof UserMessage>

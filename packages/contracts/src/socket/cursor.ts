@@ -5,11 +5,11 @@
 export interface Cursor {
   /** Last log sequence of which anything was seen. */
   readonly seq: number
-  /** How many of the events of that entry were seen. */
+  /** The number of events of that entry that the client has. */
   readonly part: number
   /** Fence of the generation that was being written, if one was. */
   readonly fence: number | undefined
-  /** How much of that generation's text was seen, in UTF-16 units. */
+  /** The length of that generation's text that the client has, in UTF-16 units. */
   readonly offset: number
 }
 

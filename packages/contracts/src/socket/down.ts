@@ -10,7 +10,7 @@ import { ContextCompacted, TurnOutcome } from '../session/turn-event.ts'
 /** Place of an event in the session's stream; give the last one as `after` to resume. */
 const id = z.string()
 
-/** How the connection stands. `id` is where the stream begins for this socket. */
+/** The state of the connection. `id` is the start of the stream for this socket. */
 export const ConnectionDown = z.object({
   type: z.literal('connection'),
   id: id.optional(),
@@ -28,7 +28,7 @@ export const TextDown = z.object({
   payload: z.object({ content: z.string() }),
 })
 
-/** What is going on: a turn (no `tool`) or a tool call begins or ends. */
+/** The beginning or end of a turn (no `tool`) or a tool call. */
 export const StatusDown = z.object({
   type: z.literal('status'),
   id,
@@ -80,7 +80,7 @@ export const ToolDown = z.object({
       content: z.array(z.looseObject({ type: z.string() })),
       structuredContent: z.json().optional(),
       error: ErrorInfo.optional(),
-      /** Where the whole result is, when `content` is only an excerpt. */
+      /** The whole result, when `content` is only an excerpt. */
       blob: BlobReference.optional(),
       durationMs: z.number().optional(),
     }),
@@ -104,7 +104,7 @@ export const ToolProgressDown = z.object({
 export type ToolProgressDown = z.infer<typeof ToolProgressDown>
 
 const question = {
-  /** Of the question; the answer names it. */
+  /** The question's id, which the answer repeats. */
   id: z.string(),
   /** `approval`: the host asks whether it may call the tool. */
   kind: z.enum(['elicitation', 'approval']),
@@ -115,8 +115,8 @@ const question = {
 }
 
 /**
- * An MCP server asks the user something, or the host does before it calls a tool; or that is over: `void`
- * when nobody waits for it any more. The end of a turn ends what is still open.
+ * A question of an MCP server, or of the host before a tool call, to the user; or its end: `void` when it needs no
+ * answer. The end of a turn ends its open questions.
  */
 export const InputDown = z.object({
   type: z.literal('input'),
@@ -129,7 +129,7 @@ export const InputDown = z.object({
       mode: z.enum(['form', 'url', 'approval']),
       /** JSON Schema of a flat object; with `form`. */
       requestedSchema: z.record(z.string(), z.json()).optional(),
-      /** What the tool is to be called with; with `approval`. */
+      /** Arguments of the call; with `approval`. */
       arguments: z.json().optional(),
       /** To be visited by the user; with `url`. */
       url: z.string().optional(),
@@ -140,7 +140,7 @@ export const InputDown = z.object({
       state: z.literal('answered'),
       ...question,
       action: InputAnswered.shape.action,
-      /** Who answered. */
+      /** The user who answered. */
       by: z.string(),
     }),
     z.object({ state: z.literal('expired'), ...question }),
@@ -172,7 +172,7 @@ export const TurnDown = z.object({
       messageId: z.string().optional(),
       outcome: TurnOutcome,
       error: ErrorInfo.optional(),
-      /** What the turn took, by model. */
+      /** Usage of the turn, by model. */
       usage: z.array(ModelUsage).optional(),
     }),
   ]),
@@ -199,8 +199,8 @@ export const SessionDown = z.object({
 })
 
 /**
- * Accepted messages whose turn has not begun, all of them, each time that changes. Goes by no id: who comes
- * back is told anew.
+ * All accepted messages whose turn has not begun, after each change. Without an id: it is sent again to a client that
+ * reconnects.
  */
 export const QueueDown = z.object({
   type: z.literal('queue'),

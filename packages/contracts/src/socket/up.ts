@@ -37,7 +37,7 @@ const AttachmentKeys = z
   )
   .max(MAX_ATTACHMENTS, `must not be more than ${MAX_ATTACHMENTS}`)
 
-/** What the user says. Control characters are removed, broken surrogates replaced. */
+/** A message of the user. Control characters are removed, lone surrogates replaced. */
 export const MessageUp = z.object({
   type: z.literal('message'),
   payload: z.object({
@@ -46,7 +46,7 @@ export const MessageUp = z.object({
     id: MessageId.optional(),
     /** Id of the message to be said differently: another branch begins in its place. */
     replaces: MessageId.optional(),
-    /** Who is to answer, as `provider/model` or `provider`. */
+    /** The model, as `provider/model` or `provider`. */
     model: ModelReference.optional(),
     /** Keys of files that were stored before. */
     attachments: AttachmentKeys.optional(),
@@ -57,11 +57,11 @@ export const MessageUp = z.object({
 export const RegenerateUp = z.object({
   type: z.literal('regenerate'),
   payload: z.object({
-    /** Of the message. */
+    /** The message's id. */
     messageId: MessageId,
     /** The new message's own id, as with `message`. */
     id: MessageId.optional(),
-    /** Who is to answer this time, as with `message`. */
+    /** The model for this answer, as with `message`. */
     model: ModelReference.optional(),
   }),
 })
@@ -71,7 +71,7 @@ export const CancelUp = z.object({
   type: z.literal('cancel'),
   payload: z
     .object({
-      /** Of the message; without it the turn that runs. */
+      /** The message's id; without it the turn that runs. */
       messageId: MessageId.optional(),
     })
     .default({}),
@@ -81,7 +81,7 @@ export const CancelUp = z.object({
 export const AnswerUp = z.object({
   type: z.literal('answer'),
   payload: z.object({
-    /** Of the question. */
+    /** The question's id. */
     id: z.string().min(1).max(64),
     action: InputAnswered.shape.action,
     /** With `accept`: what the user filled in, by the fields' names. */

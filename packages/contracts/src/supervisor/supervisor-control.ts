@@ -4,7 +4,7 @@ import { ServerName } from '../ids.ts'
 
 const names = z.array(z.string())
 
-/** What a reload did, by server name. */
+/** The effect of a reload, by server name. */
 export const ReloadResult = z.object({
   added: names,
   changed: names,

@@ -1,7 +1,7 @@
 import type { CatalogEntry, CatalogTool } from '../mcp-server/catalog-entry.ts'
 import { viewServers } from '../mcp-server/view-servers.ts'
 
-/** What a server says of a tool, and the marks that an approval rule may name. */
+/** Hints of a server about a tool that an approval rule may name. */
 const MARKS: Readonly<Record<string, (hints: NonNullable<CatalogTool['annotations']>) => boolean>> =
   {
     // As MCP reads missing hints: a tool may write and destroy unless it says otherwise.

@@ -1,6 +1,6 @@
 import type { ToolFinished } from '../session/tool-fact.ts'
 
-/** What can be read of one MCP content block: its text, else what it is. */
+/** The readable text of an MCP content block: its text, else its kind. */
 export function blockText(block: ToolFinished['content'][number]): string {
   if (typeof block['text'] === 'string') return block['text']
   const { resource } = block as { resource?: { uri?: unknown; text?: unknown } }

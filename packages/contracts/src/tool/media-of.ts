@@ -14,8 +14,8 @@ const Embedded = z.object({
 })
 
 /**
- * What an MCP content block has beside text: `undefined` for one that has only text. `stored` stands there
- * in place of bytes that went into the object store.
+ * Media of an MCP content block; `undefined` for text alone. `stored` replaces bytes that were moved to the object
+ * store.
  */
 export function mediaOf(block: ToolFinished['content'][number]): Media | undefined {
   const shown = Shown.safeParse(block)

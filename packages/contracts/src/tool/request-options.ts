@@ -27,7 +27,7 @@ const Retries = z.object({
     .describe('Says that the request may take effect twice.'),
 })
 
-/** How often, when and after which errors a request is tried again; `false`: not at all. */
+/** The number, delays and errors of retries; `false`: none. */
 export const RetryOptions = z.union(
   [z.literal(false), Retries],
   'must be false, or an object of maxRetries (0 to 10), delayMs and maxDelayMs (to 300000), retryableErrorCodes, isSafeToRepeat',
@@ -35,7 +35,7 @@ export const RetryOptions = z.union(
 
 export const Priority = z.enum(['high', 'normal', 'low'])
 
-/** How the caller of a server wants its request to be handled. What may have begun is never repeated unless it says so. */
+/** Options of a caller for a request to a server. A request that may have begun is repeated only when they allow it. */
 export const RequestOptions = z.object({
   timeoutMs: z.number().min(1).max(3_600_000).exactOptional(),
   priority: Priority.exactOptional(),

@@ -6,7 +6,7 @@ export const ToolProgress = z.object({
   call: ToolCallId,
   server: z.string(),
   tool: z.string(),
-  /** How far the tool has come; rises with each report. */
+  /** The progress; rises with each report. */
   progress: z.number(),
   /** The value of `progress` at the end, where the tool knows it. */
   total: z.number().optional(),
