@@ -21,7 +21,7 @@ import { Rpc, RpcClosed, type RpcRequestOptions, RpcSendError, RpcTimeout } from
 import { RpcError } from '../errors/rpc-error.ts'
 import { PipeTap, Tap } from './tap.ts'
 
-/** How long a process may be silent before it counts as one that speaks an old revision. */
+/** A process that is silent for longer counts as one of an old revision, in milliseconds. */
 const PROBE_LIMIT_MS = 5000
 const MODERN_REVISION = '2026-07-28'
 
@@ -46,7 +46,7 @@ export interface ConnectionOptions {
 export interface ListenOptions {
   /** Ends the notices. */
   readonly signal: AbortSignal
-  /** How long the server may take to agree, in milliseconds. */
+  /** The time limit for the handshake, in milliseconds. */
   readonly timeoutMs: number
   /** Told when the stream of notices ends by itself. */
   readonly onEnd: () => void
@@ -151,12 +151,12 @@ export class Connection {
     return reason === undefined ? undefined : this.#mask(reason)
   }
 
-  /** Of a process that ended by itself; null when a signal ended it. */
+  /** The exit code of a process that ended by itself; null when a signal ended it. */
   get exitCode(): number | null | undefined {
     return this.#endpoint.exitCode
   }
 
-  /** Whether the server keeps a session for us, which it can lose. */
+  /** Whether the server keeps a session for this connection, which it can lose. */
   get hasSession(): boolean {
     return this.#endpoint.transport.sessionId !== undefined
   }
@@ -180,7 +180,7 @@ export class Connection {
     await this.#rpc.request(this.era === 'modern' ? 'server/discover' : 'ping', {}, options)
   }
 
-  /** Of the older protocol; a newer server asks whenever it wants to know. */
+  /** Notifies a server of the older protocol; a newer one asks for roots when it needs them. */
   async tellRootsChanged(): Promise<void> {
     if (this.era === 'legacy') await this.#client.sendRootsListChanged()
   }
@@ -217,7 +217,7 @@ export class Connection {
 
 const asIs: Mask = (text) => text
 
-/** What the SDK says of a request that it made for us. */
+/** Converts the SDK's error for a request that it sent. */
 function toRpcError(cause: unknown, timeoutMs: number): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   if (cause instanceof ProtocolError) return new RpcError(cause)
@@ -238,7 +238,7 @@ async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     return await Promise.race([work, aborted.promise])
   } finally {
     signal.removeEventListener('abort', abort)
-    // Whichever lost has nobody left to tell.
+    // The loser of the race has no caller left.
     work.catch(() => undefined)
     aborted.promise.catch(() => undefined)
   }

@@ -10,7 +10,7 @@ const Issues = z.array(
   z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
 )
 const MAX_ISSUES = 5
-/** How the SDK's message about it begins. */
+/** The beginning of the SDK's message. */
 const UNKNOWN_VERSION = "Server's protocol version is not supported"
 
 /** The failure of the SDK's handshake, as a `HandshakeError` where the server's answer is at fault. */

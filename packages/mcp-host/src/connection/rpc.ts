@@ -15,7 +15,7 @@ import { UnsentError } from '../transport/unsent-error.ts'
 import { type ErrorBody, RpcError } from '../errors/rpc-error.ts'
 import { tidyError } from './tidy-message.ts'
 
-/** Where our request ids begin; the SDK's client counts from 0 on the same connection. */
+/** The first request id; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
 
 /** A limit passed without an answer; the server was told that the request is cancelled. */
@@ -58,9 +58,9 @@ export class RpcUnsendable extends Error {
 export interface RpcRequestOptions {
   /** Its abort cancels the request at the server; the request then throws the signal's reason. */
   readonly signal?: CancelSignal | undefined
-  /** How long the server may be silent, in milliseconds. */
+  /** The time limit for silence of the server, in milliseconds. */
   readonly timeoutMs: number
-  /** How long it may take however much progress it reports, in milliseconds; default `timeoutMs`. */
+  /** The time limit with progress, in milliseconds; default `timeoutMs`. */
   readonly maxTimeoutMs?: number | undefined
   readonly onProgress?: ((progress: Progress) => unknown) | undefined
   /** Sent with the request where the transport has headers. */
@@ -84,9 +84,9 @@ export interface RpcOptions {
 }
 
 /**
- * Requests to a server, many at a time over one connection, without parsing more than is needed:
- * results are what the server sent. It shares the connection with the SDK's client, which does the
- * rest of the protocol; `receive` takes what is ours out of the stream of messages.
+ * Sends concurrent requests to a server over one connection, and parses no more than needed: results are returned as
+ * received. It shares the connection with the SDK's client, which does the rest of the protocol; `receive` takes its
+ * own responses out of the stream of messages.
  */
 export class Rpc {
   readonly #options: RpcOptions
@@ -114,8 +114,8 @@ export class Rpc {
   }
 
   /**
-   * While held, silence counts against no request, since the server waits for us; it begins anew
-   * at the release. The most that a request may take is not held.
+   * Pauses the time limits for silence, since the server waits for the host; they begin again at the release. The
+   * limits for whole requests go on.
    */
   hold(): Disposable {
     this.#holds += 1
@@ -139,7 +139,7 @@ export class Rpc {
     const { signal, timeoutMs, maxTimeoutMs = timeoutMs, onProgress, headers } = options
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     if (this.#closeReason !== undefined) return Promise.reject(new RpcClosed(this.#closeReason))
-    // Asked for also when nobody listens: progress is a sign of life that extends the limit.
+    // Requested without a listener, too: progress extends the time limit.
     const wantsProgress = onProgress !== undefined || maxTimeoutMs > timeoutMs
     const perRequest = this.#options.hasStreams === true ? new AbortController() : undefined
     const pending = new Pending(this.#ofPending, options, perRequest)
@@ -165,14 +165,14 @@ export class Rpc {
     return pending.answered.promise
   }
 
-  /** Whether it is the answer to one of our requests. */
+  /** Whether a message is the response to a pending request. */
   awaits(message: JSONRPCMessage): boolean {
     if ('method' in message) return false
     const { id } = message
     return typeof id === 'number' && this.#pending.get(id - FIRST_ID) !== undefined
   }
 
-  /** Takes a message that belongs to one of our requests; `false`: it is not ours. */
+  /** Takes a message of a pending request; `false` for others. */
   receive(message: JSONRPCMessage): boolean {
     if ('method' in message) {
       if (message.method !== 'notifications/progress') return false
@@ -180,14 +180,14 @@ export class Rpc {
       // Some servers give it back as a text.
       const token = Number(progressToken)
       if (!(token >= FIRST_ID)) return false
-      // Its shape is checked where somebody shows it; here it is a sign of life.
+      // Its shape is checked by its consumer; here it is a sign of life.
       this.#pending.get(token - FIRST_ID)?.progressed(progress as Progress)
       return true
     }
     const { id } = message
     if (typeof id !== 'number' || id < FIRST_ID) return false
     const pending = this.#pending.get(id - FIRST_ID)
-    // An answer to what was cancelled or timed out meanwhile is of no use to anybody.
+    // The response to a cancelled or timed-out request is dropped.
     if (pending === undefined) return true
     if ('error' in message) pending.reject(new RpcError(message.error))
     else pending.resolve(message.result)
@@ -294,7 +294,7 @@ class Pending {
   }
 
   #cancel(reason: string): void {
-    // What is still to come of the answer is of no use and must not be read.
+    // Stops reading the rest of the response.
     this.#perRequest?.abort()
     if (this.#perRequest !== undefined && this.#rpc.cancelsByStream()) return
     const cancelled = { requestId: this.id, reason }
@@ -305,7 +305,7 @@ class Pending {
   }
 }
 
-/** What a request needs of its connection. */
+/** A request's view of its connection. */
 interface PendingRpc {
   readonly pending: SlotMap<Pending>
   readonly send: Send
@@ -325,7 +325,7 @@ const RpcFailure = z.union([
   z.looseObject({ jsonrpc: z.literal('2.0'), error: z.unknown() }),
 ])
 
-/** Why a message did not go out, or what it was answered with all the same. */
+/** Converts the error of a message that was not sent, or that was refused. */
 function toSendError(cause: unknown, message: JSONRPCMessage): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   if (!isSerialisable(message)) return new RpcUnsendable(reason, { cause })

@@ -16,8 +16,8 @@ export interface TapDeps {
 }
 
 /**
- * A transport for the SDK's client that first hands answers to our own requests to `Rpc`. Careless answers are tidied, what a
- * server sends by itself passes a `FloodGate`; everything else passes through unchanged.
+ * A transport for the SDK's client that first gives responses to `Rpc`. Careless responses are corrected, messages of
+ * the server pass a `FloodGate`, and everything else passes through unchanged.
  */
 export class Tap implements Transport {
   onclose?: () => void

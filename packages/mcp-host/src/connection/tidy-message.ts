@@ -10,7 +10,7 @@ export function tidyMessage(message: JSONRPCMessage): JSONRPCMessage {
   // Requests and notices are not answered by id here.
   if ('method' in message) return message
   const { id: given, error, result }: Answer = message
-  // We and the SDK's client count requests.
+  // Request ids of this host are counters.
   const id = typeof given === 'string' && DECIMAL.test(given) ? Number(given) : given
   const hasError = error !== undefined && error !== null
   if (!hasError && result !== undefined) {
@@ -29,7 +29,7 @@ export function withObjectResult(message: JSONRPCMessage): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error } as JSONRPCMessage
 }
 
-/** What a server sent in the place of an error, as one. */
+/** The error object of a server's faulty error. */
 export function tidyError(error: unknown): ErrorBody {
   if (error === undefined) {
     return { code: INTERNAL_ERROR, message: 'the answer has neither a result nor an error' }

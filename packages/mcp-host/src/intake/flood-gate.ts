@@ -3,13 +3,13 @@ import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/
 import type { Intake } from './intake.ts'
 
 const PROGRESS = 'notifications/progress'
-/** How often what was held back is tried again, in milliseconds. */
+/** The period in which delayed messages are tried again, in milliseconds. */
 const RETRY_MS = 100
-/** Of different subjects that are held back at a time; what is more is left out. */
+/** The number of delayed messages with different subjects; further ones are dropped. */
 const MAX_HELD = 1_000
-/** Of a text in what is held back, in UTF-16 units. */
+/** The length of a text in a delayed message, in UTF-16 units. */
 const MAX_HELD_LENGTH = 2_000
-/** What a server is told whose request is one too many. */
+/** The error for a server's request over the rate limit. */
 const TOO_MANY = { code: -32_000, message: 'too many requests at once; try again later' }
 
 export interface FloodGateDeps {
@@ -63,7 +63,7 @@ export class FloodGate implements Disposable {
     this.#deps.deliver(latest)
   }
 
-  /** What is held back by then is not delivered. */
+  /** Delayed messages are dropped. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
     this.#timer = undefined

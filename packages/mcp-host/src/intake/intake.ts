@@ -8,15 +8,18 @@ import { TokenBucket } from '../policies/token-bucket.ts'
 import { inspectJson, JsonInspector, type JsonShape } from './inspect-json.ts'
 import type { MessageLimits } from './message-limits.ts'
 
-/** How fast bodies of a remote server and refused messages are read, after 2 MB at once: reading takes time of all others. */
+/**
+ * The rate for bodies of remote servers and refused messages, after 2 MB at once: reading them takes CPU from all
+ * others.
+ */
 const READ_BYTES_PER_MS = 8 * 1024
 const READ_BURST_MS = 250
-/** After so many bytes of large messages, others have their turn. */
+/** Bytes of large messages between two yields to the event loop. */
 const SLICE_BYTES = 256 * 1024
 /** For how long a server counts as flooding after something of it was left out, in milliseconds. */
 const FLOOD_MS = 1_000
 const WINDOW_MS = 60_000
-/** How many times the number of one second may come at once. */
+/** The burst, in seconds of the rate. */
 const BURST_SECONDS = 3
 /** The first code that JSON-RPC leaves to implementations. It does not count as a fault inside the server. */
 const REFUSED = -32_000
@@ -24,7 +27,7 @@ const REFUSED = -32_000
 export interface IntakeDeps {
   readonly limits: MessageLimits
   readonly logger: Logger
-  /** Told of each thing that is left out. */
+  /** Called for each dropped message. */
   readonly onLeftOut: (what: keyof LeftOut, count?: number) => void
   /** Told why the connection has to end: too much was refused, or the rest of it cannot be read. */
   readonly onExceeded: (reason: string) => void
@@ -81,7 +84,7 @@ export class Intake {
     return this.#requests.take() || this.#flooded()
   }
 
-  /** Counts what is left out, and says so once. */
+  /** Counts dropped messages, and logs the first. */
   leaveOut(what: 'notices' | 'requests'): void {
     this.#flooded()
     this.#deps.onLeftOut(what)
@@ -153,7 +156,7 @@ export class Intake {
     return waitMs > 0 ? delay(waitMs) : this.slice(bytes)
   }
 
-  /** Undefined when more may be handled at once, and else when: others have their turn after each slice. */
+  /** A promise when the event loop must run first; undefined when more may be handled at once. */
   slice(bytes: number): Promise<void> | undefined {
     this.#sliceBytes += bytes
     if (this.#sliceBytes < SLICE_BYTES) return undefined
@@ -172,14 +175,14 @@ export class Intake {
   }
 }
 
-/** The answer that takes the place of a refused one; undefined when nobody waits for it. */
+/** The error response in place of a refused one; undefined when it has no request. */
 export function inPlaceOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
   const { id, hasMethod } = shape
   if (id === undefined || hasMethod) return undefined
   return { jsonrpc: '2.0', id, error: { code: REFUSED, message: `the answer ${reason}` } }
 }
 
-/** What the server is told about a refused request; undefined when it was none. */
+/** The error response to a refused request of the server; undefined when it was none. */
 export function refusalOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
   const { id, hasMethod } = shape
   if (id === undefined || !hasMethod) return undefined

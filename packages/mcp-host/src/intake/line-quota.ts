@@ -4,11 +4,11 @@ import { TokenBucket } from '../policies/token-bucket.ts'
 /** Lines for the log that come from outside, of one server. A start or a stack trace may have many at once. */
 const LINES_PER_SECOND = 50
 const BURST = 1_000
-/** How often it is said how many are left out, in milliseconds. */
+/** The period of reports about dropped lines, in milliseconds. */
 const REPORT_MS = 1_000
 
 export interface LineQuotaDeps {
-  /** Told of lines that are left out. */
+  /** Called with the number of dropped lines. */
   readonly onLines: (lines: number) => void
   /** Told how many lines were left out lately. */
   readonly onLeftOut: (lines: number) => void

@@ -2,27 +2,27 @@ import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-/** What one server may send over one connection. `docs/reference/limits.md` says what happens to the rest. */
+/** Limits for one server over one connection. `docs/reference/limits.md` describes the effect of each. */
 export interface MessageLimits {
-  /** Of one message as JSON. */
+  /** The size of one message as JSON. */
   readonly messageBytes: number
   /** Signs `{`, `[`, `:` and `,` in one message: about as many as it has values and names. Bounds memory and parsing time. */
   readonly messageValues: number
-  /** How deep objects and arrays of a message may be nested. */
+  /** The depth of objects and arrays in a message. */
   readonly messageDepth: number
-  /** Of one notification. */
+  /** The size of one notification. */
   readonly notificationBytes: number
-  /** Of one request that the server makes. */
+  /** The size of one request of the server. */
   readonly requestBytes: number
   /** Content blocks of one result. */
   readonly contentBlocks: number
-  /** Of all lists of the server together, about as many as their JSON has. */
+  /** The approximate size of all lists of the server together, as JSON. */
   readonly listBytes: number
   /** Items of one list. */
   readonly listItems: number
   /** Unfinished answers of a remote server together. */
   readonly bufferedBytes: number
-  /** Of refused messages within a minute; more ends the connection. */
+  /** The size of refused messages within a minute; more ends the connection. */
   readonly refusedBytesPerMinute: number
   /** Notifications, answers to nothing and lines that are no message. Three times as many may come at once. */
   readonly noticesPerSecond: number

@@ -20,7 +20,7 @@ export function coalesce(
   const start = (): Promise<void> => {
     waiting = undefined
     const result = run()
-    // A failed run tells those who asked for it; it is no reason not to try again.
+    // The callers of a failed run get its error; the next run is independent.
     const free = result.catch(() => undefined).then(() => pause(nextGapMs))
     blocked = free
     void free.then(() => {

@@ -11,14 +11,14 @@ import { Prompt, Resource, ResourceTemplate, withName } from './listed.ts'
 import { isAllowed } from './tool-filter.ts'
 import { mustBeTask, sizeFault, Tool, withObjectSchemas } from './tool.ts'
 
-/** What a server can list. Templates come with the resources. */
+/** The lists of a server. Templates are listed with the resources. */
 export const LIST_NAMES = ['tools', 'prompts', 'resources'] as const
 export type ListName = (typeof LIST_NAMES)[number]
 
 /** The pause before a changed list is read again. It doubles while a server goes on saying that it has changed. */
 const RELIST_GAP = { gapMs: 200, maxGapMs: 5_000 }
 
-/** How long a server may think about a list that it has not announced; most say at once that they have none. */
+/** The time limit for a list that the server has not declared; most answer at once that they have none. */
 const UNANNOUNCED_LIMIT_MS = 1000
 
 export interface InventoryDeps {
@@ -29,7 +29,7 @@ export interface InventoryDeps {
 
 export interface InventoryOptions {
   readonly filter: ToolFilter
-  /** How long one page may take, in milliseconds. */
+  /** The time limit for one page, in milliseconds. */
   readonly timeoutMs: number
   readonly limits: Pick<MessageLimits, 'listBytes' | 'listItems'>
 }
@@ -40,7 +40,7 @@ interface ListRequest<Item> extends Omit<ListAllOptions<Item>, 'signal' | 'timeo
   readonly field: ListName | 'resourceTemplates'
 }
 
-/** What one connection's server offers, as last listed. */
+/** The lists of one connection's server, as last read. */
 export class Inventory {
   readonly #connection: Connection
   readonly #deps: InventoryDeps
@@ -54,7 +54,7 @@ export class Inventory {
   prompts: ReadonlyMap<string, Prompt> = new Map()
   resources: ReadonlyMap<string, Resource> = new Map()
   resourceTemplates: ReadonlyMap<string, ResourceTemplate> = new Map()
-  /** Of the lists that the server has. */
+  /** Caching hints of the lists that the server has. */
   caching: Readonly<Partial<Record<ListRequest<unknown>['field'], ListCaching>>> = {}
   /** When the server last announced that a list has changed, in epoch milliseconds. */
   announcedAt: Readonly<Partial<Record<ListName, number>>> | undefined
@@ -80,7 +80,7 @@ export class Inventory {
     return !isAllowed(this.#options.filter, tool)
   }
 
-  /** How a tool's arguments are repeated in headers; none where there are no headers. */
+  /** The headers that repeat a tool's arguments; none on transports without headers. */
   headersOf({ inputSchema }: Tool): readonly ParameterHeader[] {
     if (!this.#hasParameterHeaders) return []
     const headers = parameterHeaders(inputSchema)

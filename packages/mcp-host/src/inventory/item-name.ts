@@ -1,6 +1,9 @@
-/** Of names, URIs and templates, in characters. Real ones are far shorter; each stands in many messages, logs and keys. */
+/**
+ * The length of names, URIs and templates, in characters. Real ones are far shorter; each is in many messages, logs and
+ * keys.
+ */
 const MAX_LENGTH = 4_096
-/** How much of a refused name a warning shows, in characters. */
+/** The length of a refused name in a warning, in characters. */
 const MAX_SHOWN = 100
 
 /** Control characters, line separators, and marks that make a text read in another order than it is written. */
@@ -14,7 +17,7 @@ export function nameFault(name: string): string | undefined {
   return name.isWellFormed() ? undefined : 'its name is not valid Unicode'
 }
 
-/** A name for logs: short, and with escapes in the place of what is not seen. */
+/** A name for logs: shortened, with escapes for invisible characters. */
 export function shownName(name: string): string {
   const shown = name.slice(0, MAX_SHOWN).replaceAll(NOT_SHOWN, (character) => {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`

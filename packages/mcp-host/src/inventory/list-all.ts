@@ -15,7 +15,7 @@ import { isObject } from '../json/is-object.ts'
 const MAX_PAGES = 1000
 /** All of them are kept while a list is read. */
 const MAX_CURSOR_LENGTH = 64 * 1024
-/** Items that are read before others have their turn. */
+/** Items between two yields to the event loop. */
 const SLICE_ITEMS = 50
 /** After so many bytes there is a pause before each page, in milliseconds. */
 const FAST_BYTES = 4 * 1024 * 1024
@@ -28,12 +28,12 @@ const Page = z.looseObject({})
 
 export interface ListAllOptions<Item> {
   readonly method: string
-  /** Where the items stand in the answer, as `tools`. */
+  /** The field of the result that has the items, as `tools`. */
   readonly field: string
   readonly schema: z.ZodType<Item>
   /** Corrects what clients would refuse, before the schema is applied. */
   readonly prepare?: (raw: Readonly<Record<string, unknown>>) => object
-  /** By which items are told apart. */
+  /** The key of an item. */
   readonly keyOf: (item: Item) => string
   /** Why an item must be left out; undefined when it may stay. */
   readonly refuse?: (item: Item) => string | undefined
@@ -135,7 +135,7 @@ function addItem<Item>(
   items.set(key, item)
 }
 
-/** What is said about the items of one list. */
+/** Warnings about the items of one list. */
 class Warnings {
   readonly #logger: Logger
   readonly #list: string

@@ -1,6 +1,6 @@
 import type { MessageLimits } from '../intake/message-limits.ts'
 
-/** Of a number, a sign or an end in JSON, about. */
+/** The approximate size of a number or a punctuation mark in JSON. */
 const VALUE_BYTES = 4
 
 interface Spent {
@@ -8,10 +8,10 @@ interface Spent {
   items: number
 }
 
-/** What the lists of one server may have together. */
+/** The size limits of all lists of one server together. */
 export class ListBudget {
   readonly #limits: Pick<MessageLimits, 'listBytes' | 'listItems'>
-  /** Of each list, as last read. */
+  /** Sizes by list, as last read. */
   readonly #spent = new Map<string, Spent>()
 
   constructor(limits: Pick<MessageLimits, 'listBytes' | 'listItems'>) {

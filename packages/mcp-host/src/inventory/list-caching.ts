@@ -1,14 +1,14 @@
-/** For how long and for whom a list is good, as its server says. */
+/** A server's caching hint of a list. */
 export interface ListCaching {
   /** From `listedAt` on, in milliseconds; 0 where the server does not say. */
   readonly ttlMs: number
-  /** `public`: also for others than who asked for it. */
+  /** `public`: also for other clients. */
   readonly cacheScope: 'public' | 'private'
   /** When it was asked for, in epoch milliseconds. */
   readonly listedAt: number
 }
 
-/** Of the page that is good for the shortest time, and for the fewest. */
+/** The shorter time, and the narrower scope of two hints. */
 export function strictest(one: ListCaching, other: ListCaching): ListCaching {
   const isPublic = one.cacheScope === 'public' && other.cacheScope === 'public'
   return {
@@ -18,7 +18,7 @@ export function strictest(one: ListCaching, other: ListCaching): ListCaching {
   }
 }
 
-/** What one page says. */
+/** The caching hint of one page. */
 export function cachingOf(page: object, listedAt: number): ListCaching {
   const isPublic = 'cacheScope' in page && page.cacheScope === 'public'
   return { ttlMs: ttlOf(page), cacheScope: isPublic ? 'public' : 'private', listedAt }

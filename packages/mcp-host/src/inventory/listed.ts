@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { described } from './described.ts'
 import { nameFault } from './item-name.ts'
 
-/** A prompt as its server describes it, fields that we do not know included. */
+/** A prompt as its server describes it, unknown fields included. */
 export const Prompt = z.looseObject({
   name: z.string().min(1),
   ...described,
@@ -33,7 +33,7 @@ const resourceFields = {
     .optional(),
 }
 
-/** A resource as its server describes it, fields that we do not know included. */
+/** A resource as its server describes it, unknown fields included. */
 export const Resource = z.looseObject({
   uri: z.string().min(1),
   ...resourceFields,

@@ -1,6 +1,6 @@
 import { ownValue } from '../json/own-value.ts'
 
-/** How an argument is repeated in the headers of an HTTP request, as its schema's `x-mcp-header` asks. */
+/** A header of an HTTP request that repeats an argument, by the schema's `x-mcp-header`. */
 export interface ParameterHeader {
   /** From the arguments' root, by names of properties. */
   readonly path: readonly string[]
@@ -16,9 +16,9 @@ type Schema = Readonly<Record<string, unknown>>
 const KEY = 'x-mcp-header'
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean']
-/** Where subschemas stand under names, besides `properties`. */
+/** Keywords with named subschemas, besides `properties`. */
 const NAMED = ['patternProperties', 'dependentSchemas', '$defs', 'definitions']
-/** Where a subschema, or a list of them, stands. */
+/** Keywords with a subschema, or a list of them. */
 const NESTED = [
   'items',
   'prefixItems',
@@ -59,7 +59,7 @@ export function headersFor(
   )
 }
 
-/** What a header says of one call before it is encoded; `undefined`: it is not there. */
+/** The text of a header for one call before encoding; `undefined` without a value. */
 export function parameterText(
   { path }: ParameterHeader,
   args: Readonly<Record<string, unknown>>,

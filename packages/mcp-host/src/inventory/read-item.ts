@@ -55,7 +55,7 @@ function parse<Item>(
   }
 }
 
-/** What is there and must go: the part itself, or what lacks it. */
+/** The path of the faulty part to remove: the part itself, or its parent when it is missing. */
 function faultyPart(item: unknown, path: JsonPath): JsonPath {
   return valueAt(item, path) === undefined ? path.slice(0, -1) : path
 }
@@ -63,7 +63,7 @@ function faultyPart(item: unknown, path: JsonPath): JsonPath {
 function correct(value: unknown, issue: z.core.$ZodIssue): unknown {
   if (issue.code !== 'invalid_type') return undefined
   if (issue.expected === 'array') return typeof value === 'string' ? [value] : undefined
-  // Nobody could call a tool by another name than its own.
+  // A tool with a changed name could not be called.
   return issue.expected === 'string' ? undefined : coerceScalar(value, issue.expected)
 }
 

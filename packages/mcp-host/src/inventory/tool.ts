@@ -11,7 +11,7 @@ const MAX_SCHEMA_VALUES = 20_000
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What clients check of a schema. */
+/** The parts of a schema that clients check. */
 const schemaFields = {
   $schema: z.string().optional(),
   properties: z.record(z.string(), z.looseObject({})).optional(),
@@ -23,12 +23,12 @@ const objectSchema: z.ZodType<JsonSchema> = z.looseObject({
 })
 const anySchema: z.ZodType<JsonSchema> = z.looseObject(schemaFields)
 
-/** A tool as its server describes it, fields that we do not know included. */
+/** A tool as its server describes it, unknown fields included. */
 export const Tool = z.looseObject({
   name: z.string().min(1),
   ...described,
   inputSchema: objectSchema,
-  /** Of the result's `structuredContent`. */
+  /** The schema of the result's `structuredContent`. */
   outputSchema: anySchema.optional(),
   annotations: z
     .looseObject({
@@ -68,7 +68,7 @@ export function isSafeToRepeat({ annotations }: Tool): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true
 }
 
-/** How its schemas are too much to be checked, or to be told to a model. */
+/** The reason why a tool's schemas are too large or too deep, if they are. */
 export function sizeFault({ inputSchema, outputSchema }: Tool): string | undefined {
   const schemas = [inputSchema, outputSchema]
   if (schemas.some((each) => isTooDeep(each))) return `its schema is ${TOO_DEEP}`

@@ -11,9 +11,8 @@ export interface BackoffOptions {
 const MAX_DOUBLINGS = 60
 
 /**
- * How long to pause after a failed attempt, counted from 0, in milliseconds: exponential, with equal
- * jitter. One half is fixed, because what crashed should rest for a while even when the die says 0;
- * the other is random, so that many who failed at once do not come back at once.
+ * The delay after a failed attempt, counted from 0, in milliseconds: exponential, with equal jitter. One half is fixed,
+ * so that a crashed process always rests; the other is random, so that many clients do not retry at the same moment.
  */
 export function backoffMs(
   attempt: number,

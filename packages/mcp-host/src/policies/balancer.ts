@@ -1,6 +1,6 @@
 import type { BalancePolicy } from '../config/mcp-config.ts'
 
-/** What is known of an instance that a request may go to. */
+/** The balancer's view of an instance. */
 export interface Candidate {
   /** Its share beside the others; more than 0. */
   readonly weight: number
@@ -21,7 +21,7 @@ const LATENCY_SLACK_MS = 20
 /** Spreads requests over instances, of which each time others may be there to choose from. */
 export class Balancer<Instance extends Candidate> {
   readonly #policy: BalancePolicy
-  /** What each is owed, as a part of all weights: of smooth weighted round robin, as nginx has it. */
+  /** The current weight of each instance in smooth weighted round robin, as in nginx. */
   readonly #owed = new WeakMap<Instance, number>()
 
   constructor(policy: BalancePolicy) {
@@ -62,7 +62,7 @@ export class Balancer<Instance extends Candidate> {
   }
 }
 
-/** Those with the fewest requests for their weight. */
+/** The instances with the fewest requests for their weight. */
 function leastBusy<Instance extends Candidate>(
   candidates: readonly Instance[],
 ): readonly Instance[] {

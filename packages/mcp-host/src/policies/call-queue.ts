@@ -87,7 +87,7 @@ export class CallQueue {
     }
     this.#turns = (this.#turns + 1) % FAIR_TURN
     const waiters = [high, normal, low].flatMap(({ first }) => first?.value ?? [])
-    // The place is handed over, not freed: nobody who comes in between can take it.
+    // The slot is handed over, not freed, so that no newer call can take it.
     const next = this.#turns === 0 ? waiters.toSorted((a, b) => a.ticket - b.ticket)[0] : waiters[0]
     next?.admit()
   }

@@ -3,7 +3,7 @@ export interface CircuitBreakerOptions {
   readonly failures?: number | undefined
   /** In milliseconds; default 60,000. */
   readonly windowMs?: number | undefined
-  /** How long no call passes, in milliseconds; default 60,000. */
+  /** How long the circuit stays open, in milliseconds; default 60,000. */
   readonly openMs?: number | undefined
   /** In milliseconds, never going back; default `performance.now`. */
   readonly now?: (() => number) | undefined

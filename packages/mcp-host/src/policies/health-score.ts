@@ -3,12 +3,12 @@ export interface HealthScoreOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** How much the newest request counts in an average. */
+/** The weight of the newest request in a moving average. */
 const NEWEST = 0.3
-/** What was seen counts half after so long, also while nothing new comes: nobody stays ill unasked. */
+/** The half-life of observations, also without new ones: an instance without requests recovers. */
 const HALF_LIFE_MS = 10_000
 
-/** How well one instance has done lately: moving averages of its failures and latencies. */
+/** The recent health of one instance: moving averages of its failures and latencies. */
 export class HealthScore {
   readonly #now: () => number
   #failureRate = 0
@@ -48,7 +48,7 @@ export class HealthScore {
     )
   }
 
-  /** How long a failure took says nothing: the fastest are often those of what is broken. */
+  /** The latency of a failure is ignored: broken servers often fail fastest. */
   failed(): void {
     this.#saw(1, this.latencyMs)
   }

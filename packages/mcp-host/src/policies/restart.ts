@@ -33,7 +33,7 @@ export class RestartPolicy {
     this.#random = random
   }
 
-  /** What to do about an end; the restart it grants counts towards the limit. */
+  /** Decides about a restart after an end; a granted restart counts towards the limit. */
   next(end: { readonly failed: boolean }): RestartDecision {
     const { policy, maxRestarts, windowMs = DEFAULT_WINDOW_MS } = this.#config
     if (policy === 'no') return { giveUp: 'its restart policy is "no"' }

@@ -1,6 +1,6 @@
 export interface TokenBucketOptions {
   readonly perSecond: number
-  /** How many may be taken at once after a pause. */
+  /** The number that may be taken at once after a pause. */
   readonly burst: number
   /** In milliseconds, never going back; default `performance.now`. */
   readonly now?: (() => number) | undefined

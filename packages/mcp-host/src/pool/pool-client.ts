@@ -23,7 +23,7 @@ export interface PoolClientDeps {
   readonly onPicked: (position: number) => void
 }
 
-/** What can be asked of a server with instances: each request goes to one of them, notices to all. */
+/** The client of a server with instances: each request goes to one of them, notifications to all. */
 export class PoolClient implements MemberClient {
   readonly #pool: ServerPool
   readonly #logger: Logger
@@ -129,7 +129,7 @@ export class PoolClient implements MemberClient {
     }
   }
 
-  /** All that are ready; the others are told when they come. Throws when none takes it. */
+  /** Notifies all ready instances; others are notified when they become ready. Throws when none takes it. */
   async #tell(tell: (client: ServerClient) => Promise<void>): Promise<void> {
     const ready = this.#pool.instances.filter(({ isReady }) => isReady)
     // While none is ready, the one to wait for says why.

@@ -6,7 +6,7 @@ import type { ServerClient } from '../server/server-client.ts'
 import type { Server } from '../server/server.ts'
 
 export interface PoolInstanceOptions {
-  /** Of a server with this one instance. */
+  /** The configuration of a server with this instance alone. */
   readonly config: ServerConfig
   readonly weight: number
 }

@@ -114,7 +114,7 @@ export class ServerPool implements MemberServer {
     await Promise.all(this.#instances.map(({ server }) => server.stop()))
   }
 
-  /** Who gets a request, of this tool if of one; `undefined` when none is ready that was not tried. */
+  /** The instance for a request; `undefined` when no untried one is ready. */
   pick(tool: string | undefined, tried: ReadonlySet<PoolInstance>): PoolInstance | undefined {
     const ready = this.#readyBut(tried)
     const open = ready.filter(({ client }) => client.isOpenTo(tool))
@@ -146,7 +146,7 @@ export class ServerPool implements MemberServer {
       if (same !== undefined) left.delete(same)
       return { options, same }
     })
-    // Where nothing would be ready meanwhile, a successor starts first.
+    // A successor starts first where no instance would be ready otherwise.
     if (next.every(({ same }) => same?.isReady !== true)) return undefined
     const added: PoolInstance[] = []
     const [first, ...others] = next.map(({ options, same }) => {

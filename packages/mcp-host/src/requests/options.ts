@@ -26,11 +26,11 @@ export interface RequestOptions {
   /** Its abort cancels the request at the server; the request then throws the signal's reason. */
   readonly signal?: CancelSignal | undefined
   /**
-   * How long the server may be silent, in milliseconds; default: that of the server, else of the
-   * host. Given alone it is also the most that the request may take.
+   * The time limit for silence of the server, in milliseconds; default: that of the server, else of the host. Without
+   * `maxTimeoutMs` it also limits the whole request.
    */
   readonly timeoutMs?: number
-  /** How long it may take however much progress it reports, in milliseconds. */
+  /** The time limit for the whole request with progress, in milliseconds. */
   readonly maxTimeoutMs?: number
   /** Goes with the errors and log lines of this request; `MCPHost.abort` knows it by this. */
   readonly requestId?: string
@@ -39,12 +39,12 @@ export interface RequestOptions {
   readonly correlationId?: string
   /** Told what the server reports on the way. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Who goes first when the server has as many requests as it may have; default `normal`. */
+  /** The priority when the server is at its limit of concurrent requests; default `normal`. */
   readonly priority?: CallPriority
   /**
-   * How a failed request is retried. Default: 3 times where repeating is safe (reads, and tools that
-   * their server calls read-only or idempotent); otherwise once, if the request surely has not begun
-   * and the server is back within 5 s. `false`: never.
+   * Retries of a failed request. Default: 3 where repeating is safe (reads, and tools that their server declares
+   * read-only or idempotent); otherwise 1, if the request has certainly not begun and the server is back within 5 s.
+   * `false`: none.
    */
   readonly retry?: RetryOptions | false
   /** Goes to the server in the request's `_meta`, for example a trace context. */

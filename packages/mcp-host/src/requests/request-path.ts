@@ -26,7 +26,7 @@ const MAX_INPUT_ROUNDS = 10
 const INTERNAL_ERROR = -32_603
 const FULL_QUEUE_RETRY_MS = 1000
 
-/** Where requests go; another connection after a restart. */
+/** The target of requests, with another connection after a restart. */
 export interface Live {
   readonly connection: Connection
   /** Aborted when the connection ends. */
@@ -74,16 +74,16 @@ export interface RequestPathOptions {
 export interface PathRequest {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
-  /** What it is about, in words for errors and logs: the tool, the prompt, the resource. */
+  /** The tool, prompt or resource, for errors and logs. */
   readonly subject: string
   readonly tool?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly isSafeToRepeat: boolean
   /** Hand over a result that asks for input, instead of having it answered. */
   readonly allowInputRequired?: boolean
-  /** Of the server: it counts when nobody answers. */
+  /** The server's circuit breaker, which counts missing responses. */
   readonly breaker: CircuitBreaker
-  /** Of the tool: it counts internal errors too. */
+  /** The tool's circuit breaker, which also counts internal errors. */
   readonly toolBreaker?: CircuitBreaker
   readonly meter: CallMeter
   /** Checks the result, mostly at once. Throws what the caller shall see. */
@@ -118,7 +118,7 @@ export class RequestPath {
     })
   }
 
-  /** The result as received. Throws errors of ours, or the reason of the signal's abort. */
+  /** The result as received. Throws this library's errors, or the reason of the signal's abort. */
   run(request: PathRequest, options: RequestOptions): Promise<unknown> {
     const policy = retryPolicy(options, request.isSafeToRepeat)
     const first = this.#once(request, options)
@@ -128,7 +128,7 @@ export class RequestPath {
       : first
   }
 
-  /** Tries a request again that failed. Throws what it failed with last. */
+  /** Retries a failed request. Throws its last error. */
   async #retry(
     request: PathRequest,
     options: RequestOptions,
@@ -278,7 +278,7 @@ export class RequestPath {
     const endsAt = performance.now() + limits.maxTimeoutMs
     for (let round = 0; ; round += 1) {
       const { onProgress } = options
-      // What the first rounds took is missing to the last.
+      // Earlier rounds have used a part of the time.
       const maxTimeoutMs = round === 0 ? limits.maxTimeoutMs : endsAt - performance.now()
       const { timeoutMs } = limits
       const sending = { timeoutMs, maxTimeoutMs, signal, onProgress, headers }
@@ -291,7 +291,7 @@ export class RequestPath {
         if (isTrouble && (await this.#deps.onTrouble(live, error))) {
           result = await sendAgain(this.#deps.live(call), call, request.method, params, sending)
         } else if (round > 0 && error instanceof RpcSendError) {
-          // What came before it was begun, and is not to be begun by another.
+          // An earlier round was begun, so no other instance may begin the request.
           throw new RpcSendError(error.message, { cause: error.cause, mayHaveBegun: true })
         } else {
           // The caller knows of one limit for all rounds.
@@ -417,7 +417,7 @@ function asksForInput(result: unknown, { era }: Connection): result is InputRequ
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** What stands between us and the server reads the trace of a request in its headers. */
+/** Proxies on the way read the trace of a request from its headers. */
 function traced(
   headers: PathRequest['headers'],
   meta: RequestOptions['meta'],

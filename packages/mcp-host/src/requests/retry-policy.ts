@@ -9,7 +9,7 @@ export interface RetryPolicy {
   readonly delayMs: number
   readonly maxDelayMs: number
   readonly retryableErrorCodes: readonly RetryableErrorCode[]
-  /** How long the server may take to come back, in milliseconds. */
+  /** The time limit for the server's return, in milliseconds. */
   readonly patienceMs: number
   /** Whether the request may be repeated although it may have taken effect. */
   readonly isSafeToRepeat: boolean
@@ -28,8 +28,8 @@ const NONE: RetryPolicy = { ...DEFAULTS, maxRetries: 0, isSafeToRepeat: false }
 const ONCE_MORE: RetryPolicy = { ...NONE, maxRetries: 1, delayMs: 200, patienceMs: 5000 }
 
 /**
- * How a request is tried again. `isDeclaredSafe`: its server, or its method, says that it may be
- * repeated. Throws `RangeError` for a number that is none.
+ * The retry policy of a request. `isDeclaredSafe`: its server, or its method, declares it repeatable. Throws
+ * `RangeError` for an invalid number.
  */
 export function retryPolicy(
   { retry }: Pick<RequestOptions, 'retry'>,

@@ -34,7 +34,7 @@ export interface ServerInboxDeps {
   readonly onListChanged: (list: ListName) => void
   readonly onResourceUpdated: (uri: string) => void
   readonly onLog: (message: ServerLogMessage) => void
-  /** Told of what the callback throws about a log message. */
+  /** Called with the error of a callback for a log message. */
   readonly onLogFailure: (error: unknown) => void
   readonly onElicitationComplete: (elicitationId: string) => void
 }
@@ -112,8 +112,8 @@ export class ServerInbox {
   }
 
   /**
-   * Answers all that a result of 2026-07-28 asks for. Throws what the callback throws, and for what
-   * nobody answers.
+   * Answers all input requests of a result of 2026-07-28. Throws errors of the callback, and for requests without a
+   * handler.
    */
   async answerAll(
     inputRequests: Readonly<Record<string, unknown>>,
@@ -158,7 +158,7 @@ export class ServerInbox {
     const isOutsideCalls = this.#callsUnderWay.size === 0
     const cause = call === undefined ? {} : { call }
     const request = { kind: 'log', server, ...message, isOutsideCalls, ...cause }
-    // Nobody waits for an answer, and so nobody would hear of a failure.
+    // A notification has no response, so its failure is not reported.
     new Promise((resolve) => {
       resolve(this.#deps.callback(request as ServerRequest))
     }).catch(this.#deps.onLogFailure)

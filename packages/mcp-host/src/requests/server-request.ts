@@ -26,7 +26,7 @@ interface FromServer {
 }
 
 interface Answerable extends FromServer {
-  /** Aborted when the answer is of no use any more. */
+  /** Aborts when the answer is not needed. */
   readonly signal: AbortSignal
 }
 
@@ -45,9 +45,8 @@ export type ServerRequest =
     })
 
 /**
- * Answers what servers ask: for `sampling` a `CreateMessageResult`, for `elicitation` an
- * `ElicitResult`, for `roots` a `ListRootsResult`; `undefined` declines. What it throws becomes the
- * server's error.
+ * Answers requests of servers: for `sampling` a `CreateMessageResult`, for `elicitation` an `ElicitResult`, for `roots`
+ * a `ListRootsResult`; `undefined` declines. Errors that it throws are sent to the server.
  */
 export type ServerRequestCallback = (request: ServerRequest) => unknown
 
@@ -55,7 +54,7 @@ type OfKind<Kind extends ServerRequestKind> = Extract<ServerRequest, { readonly 
 
 type Answer<Result> = Result | undefined | Promise<Result | undefined>
 
-/** One handler for each kind of request. Servers are told that they may ask what has a handler. */
+/** One handler for each kind of request. Kinds with a handler are declared to servers as capabilities. */
 export interface ServerRequestHandlers {
   /** Asks a model. `undefined` declines. */
   sampling?(request: OfKind<'sampling'>): Answer<CreateMessageResult>

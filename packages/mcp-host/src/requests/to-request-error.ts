@@ -16,7 +16,7 @@ export interface FailedRequest {
   readonly output?: readonly string[]
 }
 
-/** What a failed request is to its caller: one of our errors, or the reason of its own abort. */
+/** Converts the failure of a request for its caller: one of this library's errors, or the reason of its own abort. */
 export function toRequestError(
   cause: unknown,
   { server, subject, tool, requestId, output }: FailedRequest,

@@ -17,7 +17,7 @@ export interface CallCheckDeps {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly limits: Pick<MessageLimits, 'contentBlocks'>
-  /** Told of calls that were refused because they may be an attack. */
+  /** Called for refused calls that may be an attack. */
   readonly onRefused: (tool: string, reason: string) => void
 }
 

@@ -2,7 +2,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client'
 
 import type { ServerRequestKind } from '../requests/server-request.ts'
 
-/** What servers may ask for: what somebody answers, and no more. */
+/** Client capabilities for the answered kinds of requests. */
 export function clientCapabilities(
   answered: ReadonlySet<ServerRequestKind>,
   roots: readonly string[],

@@ -1,4 +1,4 @@
 import { VERSION } from '../version.ts'
 
-/** How the host introduces itself to servers. */
+/** The client info for servers. */
 export const CLIENT_INFO = { name: 'mcp-host', version: VERSION }

@@ -10,7 +10,7 @@ import { describeCause } from '../errors/describe-cause.ts'
 import { createEndpoint } from '../transport/create-endpoint.ts'
 import type { Endpoint, EndpointDeps } from '../transport/endpoint.ts'
 
-/** How servers that only know HTTP+SSE answer a request of Streamable HTTP, as the protocol says. */
+/** Statuses of servers that support only HTTP+SSE for a request of Streamable HTTP, as the protocol says. */
 const REFUSALS: readonly (number | undefined)[] = [400, 404, 405]
 
 /** The connection ended by itself; the message is why, as in `exited with code 1`. */
@@ -20,7 +20,7 @@ export class EndedError extends Error {
 
 export interface Connected {
   readonly connection: Connection
-  /** How the server was reached. */
+  /** The transport by which the server was reached. */
   readonly type: ServerConfig['type']
 }
 
@@ -82,7 +82,7 @@ export async function connect(
   }
 }
 
-/** How else a server may be reached that was not reached this way. */
+/** Another way to reach a server after a failure. */
 function otherWay({ config, era }: Way, endpoint: Endpoint, error: unknown): Way | undefined {
   if (endpoint.isPipe) {
     const endedByItself = endpoint.exitCode !== undefined
@@ -102,7 +102,7 @@ export function asSse(config: RemoteServerConfig): RemoteServerConfig {
 
 /** The end of a process says more than what the SDK makes of it; that of a remote connection less. */
 function withReason(error: unknown, { isPipe, closeReason }: Endpoint): unknown {
-  // An answer at fault is why the connection was closed, by us.
+  // The host itself closed the connection because of a faulty response.
   const saysMore = isPipe && closeReason !== undefined && !(error instanceof HandshakeError)
   return saysMore ? new EndedError(closeReason, { cause: error }) : error
 }

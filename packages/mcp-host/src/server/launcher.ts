@@ -29,7 +29,7 @@ export function launcherOf(config: ServerConfig): string | undefined {
   return commands === undefined || args.some((arg) => commands.includes(arg)) ? name : undefined
 }
 
-/** What runs, without its folder and its ending; on Windows mostly behind `cmd /c`. */
+/** The program without its folder and extension; on Windows mostly behind `cmd /c`. */
 function commandOf(command: string, args: readonly string[]): readonly string[] {
   const name = basename(command.replaceAll('\\', '/'))
     .replace(/\.(cmd|exe|bat|ps1)$/i, '')

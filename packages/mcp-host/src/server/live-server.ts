@@ -25,7 +25,7 @@ export interface LiveServerDeps extends ConnectDeps {
 
 export interface LiveServerOptions extends ConnectOptions {
   readonly name: string
-  /** How long one page of a list may take, in milliseconds. */
+  /** The time limit for one page of a list, in milliseconds. */
   readonly listTimeoutMs: number
 }
 
@@ -33,7 +33,7 @@ export interface LiveServerOptions extends ConnectOptions {
 export class LiveServer implements Live {
   readonly connection: Connection
   readonly inventory: Inventory
-  /** How the server was reached. */
+  /** The transport by which the server was reached. */
   readonly type: ServerConfig['type']
   readonly #inbox: ServerInbox
   readonly #ended = new AbortController()

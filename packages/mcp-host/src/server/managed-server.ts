@@ -9,7 +9,7 @@ export type MemberServer = Pick<
   'name' | 'config' | 'state' | 'lastLive' | 'snapshot' | 'start' | 'restart' | 'stop'
 >
 
-/** What can be asked of it. */
+/** The requests and notifications of a managed server. */
 export type MemberClient = Pick<
   ServerClient,
   | 'idle'
@@ -30,7 +30,7 @@ export interface ServerInstance {
   readonly client: ServerClient
 }
 
-/** What became of the instances of a server. */
+/** The effect of a reload on the instances of a server. */
 export interface Adaptation {
   /** Not started yet. */
   readonly added: readonly ServerInstance[]

@@ -15,21 +15,21 @@ export interface NoticesDeps {
   readonly onMissed: (live: LiveServer) => void
 }
 
-/** What a server is asked to tell, whichever of its instances and however often it is started. */
+/** The notifications wanted from a server, for all instances and restarts. */
 export class Wanted {
   readonly uris = new Set<string>()
-  /** How much; undefined: as it likes. */
+  /** The log level; undefined: the server's default. */
   loggingLevel: LoggingLevel | undefined
 }
 
 /**
- * What one server is asked to tell by itself: changes of lists and of resources, log messages. It
- * is asked again after every restart, and when the stream of notices breaks.
+ * Requests the notifications of one server: changes of lists and resources, and log messages. They are requested again
+ * after every restart, and when their stream breaks.
  */
 export class Notices {
   readonly #deps: NoticesDeps
   readonly #wanted: Wanted
-  /** One at a time: each asks for all, in the place of the one before. */
+  /** One at a time: each request covers everything and replaces the one before. */
   #listening: Promise<unknown> = Promise.resolve()
 
   constructor(deps: NoticesDeps, wanted: Wanted) {
@@ -37,12 +37,12 @@ export class Notices {
     this.#wanted = wanted
   }
 
-  /** How much it shall tell, also after restarts; undefined: as it likes. */
+  /** The log level, also after restarts; undefined: the server's default. */
   get loggingLevel(): LoggingLevel | undefined {
     return this.#wanted.loggingLevel
   }
 
-  /** A newer server is told with every call. */
+  /** A newer server gets it with every call. */
   async setLoggingLevel(live: LiveServer, level: LoggingLevel, timeoutMs: number): Promise<void> {
     await this.#tellLoggingLevel(live, level, timeoutMs)
     this.#wanted.loggingLevel = level

@@ -33,7 +33,7 @@ export interface ServerClientDeps {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly limits: Pick<MessageLimits, 'contentBlocks'>
-  /** Told of calls that were refused because they may be an attack. */
+  /** Called for refused calls that may be an attack. */
   readonly onRefused: (tool: string, reason: string) => void
   readonly onDone?: RequestPathDeps['onDone']
 }
@@ -55,7 +55,7 @@ const CompletionResult = z.looseObject({
 
 const ANY_RESULT = z.looseObject({})
 
-/** What can be asked of one server. */
+/** The client of one server. */
 export class ServerClient {
   readonly #deps: ServerClientDeps
   readonly #path: RequestPath
@@ -224,7 +224,7 @@ export class ServerClient {
     return result as CompleteResult
   }
 
-  /** An older server is told at once; a newer one with every call. */
+  /** An older server is notified at once; a newer one gets it with every call. */
   setLoggingLevel(level: LoggingLevel, options: RequestOptions): Promise<void> {
     const { notices } = this.#deps.server
     return this.#notice('logging level', options, (live, limitMs) =>
@@ -242,12 +242,12 @@ export class ServerClient {
     return this.#notice(uri, options, (live, limitMs) => notices.unsubscribe(live, uri, limitMs))
   }
 
-  /** Tells an older server that what it is answered for roots has changed. */
+  /** Notifies an older server that the roots have changed. */
   async rootsChanged(): Promise<void> {
     await this.#deps.server.live().connection.tellRootsChanged()
   }
 
-  /** Throws errors of ours in the place of others. */
+  /** Converts errors to those of this library. */
   async #notice(
     subject: string,
     { timeoutMs = this.#options.timeoutMs }: RequestOptions,

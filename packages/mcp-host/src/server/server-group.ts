@@ -4,13 +4,10 @@ import { ServerStartupError } from '../errors/server-startup-error.ts'
 import { MAX_TIMER_MS, timeLimit } from '../config/time-limit.ts'
 import type { ManagedServer, ServerInstance } from './managed-server.ts'
 
-/**
- * What one server's failed start means: `all-or-nothing` stops all and throws, `best-effort` goes
- * on without it.
- */
+/** The effect of one failed start: `all-or-nothing` stops all servers and throws, `best-effort` goes on without it. */
 export type StartPolicy = 'all-or-nothing' | 'best-effort'
 
-/** What became of the servers of a new configuration, by name. */
+/** The effect of a new configuration, by server name. */
 export interface ReloadReport {
   readonly added: readonly string[]
   readonly removed: readonly string[]
@@ -25,9 +22,9 @@ export interface ServerGroupDeps {
 }
 
 export interface ServerGroupOptions {
-  /** How long the calls of a server that is replaced or removed may still take, in milliseconds. */
+  /** The time limit for calls of a replaced or removed server, in milliseconds. */
   readonly retireLimitMs: number
-  /** How long all servers together may take to start, in milliseconds. */
+  /** The time limit for the start of all servers together, in milliseconds. */
   readonly startLimitMs: number
 }
 
@@ -37,7 +34,7 @@ export class ServerGroup {
   readonly #options: ServerGroupOptions
   #members = new Map<string, ManagedServer>()
   #config: McpConfig = { servers: {} }
-  /** Those whose successors are starting. */
+  /** Servers whose successors are starting. */
   readonly #replaced = new Set<string>()
   /** Servers on their way out. */
   readonly #retiring = new Set<Promise<void>>()
@@ -53,7 +50,7 @@ export class ServerGroup {
     return this.#members.get(name)
   }
 
-  /** Those of a server's dependencies that are not ready. */
+  /** The dependencies of a server that are not ready. */
   missing({ dependencies = [] }: ServerConfig): readonly string[] {
     return dependencies.filter((name) => this.#members.get(name)?.server.state !== 'ready')
   }
@@ -171,7 +168,7 @@ export class ServerGroup {
     this.#config = config
     for (const name of report.changed) if (fresh.has(name)) this.#replaced.add(name)
     for (const member of adapted) this.#deps.onPlaced(member)
-    // Nobody waits: their server is there. A failure is in their state and the log.
+    // Not awaited: failures are in the server's state and the log.
     for (const { server } of joining) server.start().catch(() => undefined)
     for (const name of report.added) {
       const member = members.get(name)

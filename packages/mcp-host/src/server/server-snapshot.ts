@@ -9,7 +9,7 @@ import type { Prompt, Resource, ResourceTemplate } from '../inventory/listed.ts'
 import type { Tool } from '../inventory/tool.ts'
 import type { ServerState } from './server-state.ts'
 
-/** How a server has done lately. */
+/** The recent health of a server. */
 export interface ServerHealth {
   /** From 0 (not ready, or every recent request failed) to 1. */
   readonly score: number
@@ -38,26 +38,26 @@ export interface ServerSnapshot {
   readonly error?: ServerStartupError | ServerUnavailableError
   /** Absent until it was ready once, or failed to be; of `instances` the average. */
   readonly health?: ServerHealth
-  /** What the server says about itself, once it has. */
+  /** The server's own info, once it is known. */
   readonly serverInfo?: Implementation
   /** The revision that is spoken with it, and its era: `modern` from 2026-07-28 on. */
   readonly protocolVersion?: string
   readonly era?: ProtocolEra
   readonly capabilities?: ServerCapabilities
-  /** How its tools are meant to be used, in the server's words. */
+  /** The server's instructions for its tools. */
   readonly instructions?: string
-  /** Of its process, while there is one; those of `instances` are there. */
+  /** The pid of its process, while there is one; for `instances` see there. */
   readonly pid?: number
-  /** How often it, or one of its instances, was started again since the host started it. */
+  /** Restarts of it, or of its instances, since the host started it. */
   readonly restarts: number
-  /** Of a server that has `instances`: each, in their order. It is ready when one is. */
+  /** The instances of a server with `instances`, in their order. The server is ready when one is. */
   readonly instances?: readonly InstanceSnapshot[]
   /** This list and the others are empty unless it is ready. */
   readonly tools: readonly Tool[]
   readonly prompts: readonly Prompt[]
   readonly resources: readonly Resource[]
   readonly resourceTemplates: readonly ResourceTemplate[]
-  /** For how long and for whom its lists are good. */
+  /** Caching hints of its lists. */
   readonly caching?: Readonly<Partial<Record<ListName | 'resourceTemplates', ListCaching>>>
   /** When it last announced that a list has changed, in epoch milliseconds. */
   readonly announcedAt?: Readonly<Partial<Record<ListName, number>>>

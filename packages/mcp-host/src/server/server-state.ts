@@ -1,4 +1,4 @@
-/** What a server is doing; only a `ready` one takes calls. */
+/** The state of a server; only a `ready` one takes calls. */
 export type ServerState = 'starting' | 'ready' | 'unavailable' | 'stopping' | 'shutdown'
 
 /** The one table of what may follow what. */

@@ -34,7 +34,7 @@ import { aborted } from '../async/aborted.ts'
 const START_BACKOFF = { firstMs: 1000, maxMs: 30_000 }
 /** A server that was ready for so long did not fail because of how it was started. */
 const STABLE_MS = 30_000
-/** How long a server that let a call run out of time has to show that it lives, in milliseconds. */
+/** The time limit for a sign of life after a call has timed out, in milliseconds. */
 const SIGN_OF_LIFE_MS = 5000
 const DEFAULT_HEALTH_TIMEOUT_MS = 5000
 const NOT_FOUND = 404
@@ -45,7 +45,7 @@ export interface ServerDeps extends Omit<EndpointDeps, 'output'> {
   readonly onListed: LiveServerDeps['onListed']
   /** Told after every change of state or lists. */
   readonly onChange: () => void
-  /** Those of its dependencies that are not ready. */
+  /** Dependencies that are not ready. */
   readonly missing: () => readonly string[]
   readonly wanted: Wanted
 }
@@ -56,17 +56,16 @@ export interface ServerOptions {
   readonly clientInfo: Implementation
   /** From the start of the process to the first lists, in milliseconds. */
   readonly startTimeoutMs: number
-  /** The same while a launcher such as `npx` may have to fetch the program: until it was ready once. */
+  /** The time limit while a launcher such as `npx` may fetch the program: until it was ready once. */
   readonly installTimeoutMs: number
-  /** How often a failed start is tried again. */
+  /** Retries of a failed start. */
   readonly startRetries: number
   /** See `StopOptions.graceMs`. */
   readonly stopGraceMs: number
 }
 
 /**
- * One configured server through all its lives: started, found dead, started again, stopped. What it
- * is asked to do goes through `ServerClient`.
+ * One configured server over all of its connections: start, death, restart, stop. Requests go through `ServerClient`.
  */
 export class Server {
   readonly name: string
@@ -86,7 +85,7 @@ export class Server {
   readonly #stopping = new AbortController()
   /** Told at the next move. */
   readonly #waiting = new Set<() => void>()
-  /** What it is asked to tell by itself. */
+  /** The notifications wanted from it. */
   readonly notices: Notices
   #state: ServerState = 'starting'
   #since = Date.now()
@@ -169,7 +168,7 @@ export class Server {
     return this.#state === 'starting' || this.#isRestartPlanned
   }
 
-  /** The last connection, also of a server that is no longer there. */
+  /** The last connection, also of a server that is gone. */
   get lastLive(): LiveServer | undefined {
     return this.#live
   }
@@ -208,7 +207,7 @@ export class Server {
     this.#isRestartPlanned = true
     if (this.#state === 'ready') this.#unavailable(this.#away('is restarted'))
     await this.#live?.close()
-    // Meanwhile it may have been stopped, or somebody else's restart may have begun.
+    // The server may have been stopped or restarted meanwhile.
     if (this.#stopping.signal.aborted) throw this.#away('is stopped')
     await (this.state === 'starting' ? this.#attempt : this.#revive())
   }
@@ -228,7 +227,7 @@ export class Server {
       if (this.config.type === 'stdio') return false
       const status = statusOf(error)
       const { era, hasSession } = live.connection
-      // It was started anew and knows nothing of our session, which only needs to be a new one.
+      // It was restarted and has lost the session; a new one suffices.
       const isSessionGone = status === NOT_FOUND && era === 'legacy' && hasSession
       if (isSessionGone) return this.#reconnect(live)
       if (status !== undefined) return false
@@ -262,7 +261,7 @@ export class Server {
   async #start(dependencies: Promise<unknown>): Promise<void> {
     const { startRetries } = this.#options
     const { signal } = this.#stopping
-    // What became of them is asked when it starts.
+    // The outcome is checked at the start.
     await Promise.race([dependencies.catch(() => undefined), aborted(signal)])
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -312,7 +311,7 @@ export class Server {
           mask: this.mask,
           output: this.#output,
           onListed: (list) => {
-            // The first lists are told by the state that follows them.
+            // The state that follows reports the first lists.
             if (this.#state !== 'ready') return
             this.#deps.onChange()
             this.#deps.onListed(list)
@@ -334,7 +333,7 @@ export class Server {
       this.#watch(live)
       await this.notices.resume(live, startTimeoutMs)
     } catch (cause) {
-      // What was known of it may be what made it fail.
+      // The cached era may be the reason for the failure.
       this.#knownEra = undefined
       this.#isSse = false
       const stopping = this.#stopping.signal
@@ -391,7 +390,7 @@ export class Server {
     void live.close()
   }
 
-  /** Not ready any more, or not at all: what does the restart policy say? */
+  /** Applies the restart policy after an end or a failed start. */
   #ended(error: ServerStartupError | ServerUnavailableError, failed: boolean): void {
     this.#clearTimers()
     this.#unavailable(error)
@@ -419,7 +418,7 @@ export class Server {
     this.#move('unavailable')
   }
 
-  /** What has to be done for as long as a connection is the current one. */
+  /** Watches the current connection. */
   #watch(live: LiveServer): void {
     this.#stableTimer = setTimeout(() => this.#restartPolicy.stable(), STABLE_MS)
     this.#stableTimer.unref()

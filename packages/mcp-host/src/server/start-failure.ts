@@ -34,7 +34,7 @@ export function startFailure(
     return `was not ready within ${limitMs} ms${address}${remedy}`
   }
   if (cause instanceof EndedError) return `${cause.message} before it was ready${address}`
-  // What failed in it is said behind it.
+  // The cause follows in the message.
   const words = describeCause(cause).replace(/^Version negotiation probe failed: /, '')
   if (config.type === 'stdio') return `cannot start: ${words}`
   return `cannot start: ${words.replaceAll(mask(config.url), shownUrl(config.url))}${address}`

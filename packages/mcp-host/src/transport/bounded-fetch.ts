@@ -5,9 +5,9 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { inPlaceOf, type Intake, type RefusedMessage } from '../intake/intake.ts'
 import { EventSplitter } from './event-splitter.ts'
 
-/** Of an answer that is no result: error pages, and what is read only to be dropped. */
+/** The size of responses other than results, such as error pages. */
 const MAX_OTHER_BYTES = 1024 * 1024
-/** After so many bytes of events others have their turn. */
+/** Bytes of events between two yields to the event loop. */
 const SLICE_BYTES = 64 * 1024
 /** An event that has so many bytes is inspected in slices. */
 const MIN_LARGE_BYTES = 256 * 1024
@@ -20,13 +20,13 @@ type Chunks = AsyncGenerator<Uint8Array, void, undefined>
 interface Exchange {
   readonly intake: Intake
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Of the request; undefined when it was none. */
+  /** The id of the request; undefined without one. */
   readonly id: () => number | string | undefined
 }
 
 /**
- * `fetch` whose answers are bounded while they are read: a JSON body and each server-sent event by the limits of one
- * message, everything else by 1 MB. In the place of a refused answer comes an error to its request.
+ * `fetch` with bounded responses: a JSON body and each server-sent event by the limits of one message, everything else
+ * by 1 MB. A refused response is replaced by an error to its request.
  */
 export function boundedFetch(intake: Intake): Fetch {
   return async (url, init) => {
@@ -92,7 +92,7 @@ async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
     if (held.set(splitter.bytes)) continue
     const refused = held.refuse(id())
     if (refused !== undefined) yield toEvent(refused)
-    // On a stream of many answers nobody knows whose this is.
+    // On a stream for many requests the response's id is unknown.
     else intake.exceed(held.excess)
     return
   }
@@ -179,7 +179,7 @@ function toEvent(message: JSONRPCMessage): Uint8Array {
 
 function idOf(body: RequestInit['body']): number | string | undefined {
   if (typeof body !== 'string') return undefined
-  // It is what the SDK has made of a message of ours.
+  // The SDK serialized a message of this host.
   const { id } = JSON.parse(body) as { readonly id?: number | string }
   return id
 }

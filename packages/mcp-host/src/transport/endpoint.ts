@@ -8,18 +8,18 @@ import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { Guardian } from '../process/guardian.ts'
 import type { ProcessOutput } from './process-output.ts'
 
-/** The way to one server: a process of ours or an address. It is used for one connection. */
+/** The way to one server: a child process or an address. Used for one connection. */
 export interface Endpoint {
   readonly transport: Transport
   /** Counts the server's messages, and says which of them are too many. */
   readonly intake: Intake
   /** Whether messages go through the standard streams of a process. */
   readonly isPipe: boolean
-  /** Of the server's process, from its start on. */
+  /** The pid of the server's process, from its start on. */
   readonly pid: number | undefined
   /** Why nothing more can come, as in `exited with code 1`; undefined while it is open. */
   readonly closeReason: string | undefined
-  /** Of a process that ended by itself before `close`; null when a signal ended it. */
+  /** The exit code of a process that ended by itself before `close`; null when a signal ended it. */
   readonly exitCode: number | null | undefined
   /** Ends the connection, and a process with all it started. Never throws. */
   close(): Promise<void>
@@ -32,11 +32,11 @@ export interface EndpointDeps {
   /** Gets what a process writes beside the protocol. */
   readonly output: ProcessOutput
   readonly limits: MessageLimits
-  /** Told of each thing that was too much. */
+  /** Called for each message that was too much. */
   readonly onLeftOut: (what: keyof LeftOut, count?: number) => void
 }
 
 export interface EndpointOptions {
-  /** How long a process may take to stop before it is killed, in milliseconds. */
+  /** The time limit for the end of a process before it is killed, in milliseconds. */
   readonly graceMs: number
 }

@@ -40,7 +40,7 @@ export class EventSplitter {
     this.#hold(chunk.subarray(start))
   }
 
-  /** What came after the last whole event. */
+  /** The bytes after the last whole event. */
   rest(): Buffer {
     const event = this.#parts.length === 1 ? this.#parts[0] : undefined
     const bytes = event ?? Buffer.concat(this.#parts, this.#bytes)

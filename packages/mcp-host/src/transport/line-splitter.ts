@@ -3,7 +3,7 @@ const RETURN = 0x0d
 
 export interface LineSplitterOptions {
   readonly maxLineBytes: number
-  /** What happens to a line that is longer: only its beginning is kept, or `push` throws. */
+  /** The effect of a longer line: it is cut to its beginning, or `push` throws. */
   readonly whenTooLong: 'cut' | 'throw'
 }
 
@@ -20,7 +20,7 @@ export class LineSplitter {
     this.#whenTooLong = whenTooLong
   }
 
-  /** Of the line that is not complete yet. */
+  /** The size of the incomplete line. */
   get bytes(): number {
     return this.#bytes
   }
@@ -60,7 +60,7 @@ export class LineSplitter {
     }
   }
 
-  /** What came after the last end of line; empty when nothing did. */
+  /** The bytes after the last end of line. */
   rest(): Buffer<ArrayBuffer> {
     return this.#take()
   }

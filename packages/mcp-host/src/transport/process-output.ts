@@ -8,7 +8,7 @@ const MAX_LINES = 20
 const MAX_CHARACTERS = 2000
 const MAX_LINE_CHARACTERS = 300
 const MAX_LOGGED_STDOUT = 200
-/** Of a line on stderr, in UTF-16 units. */
+/** The length of a logged line of stderr, in UTF-16 units. */
 const MAX_LOGGED_STDERR = 2000
 
 /** Says where in a program it happened, and nothing of why: frames of a stack, markers, blank lines. */
@@ -17,13 +17,13 @@ const NOISE = /^(\s+at .*|\s*[\^~]*)$/
 export interface ProcessOutputDeps {
   readonly logger: Logger
   readonly mask: Mask
-  /** How much of it goes to the log. */
+  /** Limits the logged part. */
   readonly quota: Pick<LineQuota, 'take' | 'leaveOut'>
 }
 
 /**
- * What the process of one server writes outside of the protocol: it goes to the log, within limits, and the last
- * lines are kept to explain a failure. Kept lines have no secrets of the server, no folders and no control characters.
+ * The output of one server's process outside of the protocol: it is logged within limits, and the last lines are kept
+ * to explain a failure. Kept lines have no secrets of the server, no folders and no control characters.
  */
 export class ProcessOutput {
   readonly #deps: ProcessOutputDeps
@@ -70,7 +70,7 @@ export class ProcessOutput {
     logger.warn({ action: 'stdout', output }, 'not a message on stdout')
   }
 
-  /** As it is: of most lines nobody wants to know. */
+  /** Stored raw: most lines are never read. */
   #keep(line: string): void {
     if (NOISE.test(line)) return
     this.#lines.push(line)

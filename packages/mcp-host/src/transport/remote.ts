@@ -10,7 +10,7 @@ import { boundedFetch } from './bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { WebSocketTransport } from './websocket.ts'
 
-/** How long a server may take to confirm the end of its session, in milliseconds. */
+/** The time limit for the end of the session at the server, in milliseconds. */
 const GOODBYE_LIMIT_MS = 2000
 
 /** A broken stream of notices is opened again for as long as the connection is in use. */

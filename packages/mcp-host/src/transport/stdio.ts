@@ -26,16 +26,16 @@ const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
 /** A message that has so many bytes is inspected while it arrives. */
 const MIN_LARGE_BYTES = 256 * 1024
-/** Of a server that writes too much to stderr only the end of each piece is read. */
+/** Only the end of each chunk is read while a server floods stderr. */
 const READ_OF_FLOOD_BYTES = 4096
-/** After so many lines, or bytes, others have their turn. */
+/** Lines, or bytes, between two yields to the event loop. */
 const SLICE_LINES = 256
 const SLICE_BYTES = 256 * 1024
 /** The pause after each slice of a server that sends too much, in milliseconds. */
 const FLOOD_PAUSE_MS = 10
-/** Of a line that is no message; more than is shown, or the end of a secret could be cut off. */
+/** The part of an invalid line that is kept: more than is shown, so that no secret is cut in two. */
 const MAX_SHOWN_BYTES = 2000
-/** How long output may still come after the program's end, from a process that left its group. */
+/** How long output of processes that left the group is read after the program's end. */
 const DRAIN_LIMIT_MS = 250
 
 export type StdioTransportDeps = Pick<
@@ -50,10 +50,7 @@ export interface StdioTransportOptions {
   readonly limits?: ResourceLimits
 }
 
-/**
- * MCP over the standard streams of a guarded process. Other lines on stdout, and what it writes to stderr, go
- * to `ProcessOutput`.
- */
+/** MCP over the standard streams of a guarded process. Other lines on stdout, and stderr, go to `ProcessOutput`. */
 export class StdioTransport implements Transport, Endpoint {
   readonly intake: Intake
   readonly isPipe = true
@@ -68,14 +65,14 @@ export class StdioTransport implements Transport, Endpoint {
   #stopping: Promise<void> | undefined
   #closeReason: string | undefined
   #exitCode: number | null | undefined
-  /** What is sent in one turn of the event loop goes out in one write. */
+  /** Messages of one turn of the event loop, written at once. */
   #unsent: string[] = []
   #flushed: Promise<void> | undefined
-  /** A large message is read by a thread, or others have their turn; what is behind it waits. */
+  /** Set while a thread reads a large message, or the event loop runs; later messages wait. */
   #pause: Promise<void> | undefined
   /** Read without a pause. */
   #slice = { lines: 0, bytes: 0 }
-  /** Of the unfinished message, where it is large. */
+  /** Inspects the unfinished message, where it is large. */
   #inspector: JsonInspector | undefined
 
   constructor(deps: StdioTransportDeps, options: StdioTransportOptions) {
@@ -148,7 +145,7 @@ export class StdioTransport implements Transport, Endpoint {
 
   /** Stops the program with all it started; see `stopProcess`. Never throws. */
   async close(): Promise<void> {
-    // A process that is just being launched would be nobody's.
+    // A process that is being launched must be stopped, too.
     const process = this.#process ?? (await this.#launching)
     if (process === undefined) return
     this.#stopping ??= this.#stop(process)
@@ -167,7 +164,7 @@ export class StdioTransport implements Transport, Endpoint {
         else reject(isUnsent ? new UnsentError(error.message, { cause: error }) : error)
       }
       stdin.write(text, written)
-      // What fails later may be there in part, and that part may be a message.
+      // A write that fails later may have been sent in part, and that part may be a message.
       const isUnsent = stdin.destroyed || stdin.errored !== null
     })
   }
@@ -244,9 +241,9 @@ export class StdioTransport implements Transport, Endpoint {
     }
   }
 
-  /** A message that is too much is not held until it is complete. Undefined until others must have their turn. */
+  /** Refuses a message over the limits before it is complete. Returns a promise when the event loop must run first. */
   #inspectUnfinished(lines: LineSplitter, chunk: Buffer): Promise<void> | undefined {
-    // Nobody waits for the rest of a refused message.
+    // The rest of a refused message is skipped.
     if (lines.isSkipping) return this.intake.pace(chunk.length)
     if (lines.bytes < MIN_LARGE_BYTES) return undefined
     const isFirst = this.#inspector === undefined
@@ -297,7 +294,7 @@ export class StdioTransport implements Transport, Endpoint {
     if (answer !== undefined) this.#receive(answer)
   }
 
-  /** Undefined until others must have their turn. */
+  /** A promise when the event loop must run first. */
   #endOfSlice(line: Buffer): Promise<void> | undefined {
     this.#slice.lines += 1
     this.#slice.bytes += line.length
@@ -311,7 +308,7 @@ export class StdioTransport implements Transport, Endpoint {
       this.#take(await parseInThread(line), shown)
     } catch (error) {
       if (error instanceof SyntaxError) return this.#take(undefined, shown)
-      // It may be the answer that somebody waits for, and its bytes are gone.
+      // It may be a pending response, and its bytes are gone.
       this.#fail(`sent a message that could not be read: ${toError(error).message}`)
     }
   }

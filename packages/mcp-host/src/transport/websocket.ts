@@ -10,7 +10,7 @@ import { UnsentError } from './unsent-error.ts'
 
 /** The name of MCP among what may be spoken over a WebSocket. */
 const SUBPROTOCOL = 'mcp'
-/** How long the peer may take to agree to the end, in milliseconds. */
+/** The time limit for the close handshake, in milliseconds. */
 const CLOSE_LIMIT_MS = 2000
 
 export interface WebSocketOptions {
@@ -73,7 +73,7 @@ export class WebSocketTransport implements Transport {
     if (socket === undefined || socket.readyState === WebSocket.CLOSED) return
     const closed = Promise.withResolvers<void>()
     socket.addEventListener('close', () => closed.resolve())
-    // A peer that is gone answers nothing; what it may still send is of no use.
+    // A peer that is gone does not answer the close.
     const late = setTimeout(() => {
       this.#end()
       closed.resolve()
