@@ -1,17 +1,17 @@
 import type { OfferedTool, PromptMessage, Usage } from '@mcp-host/contracts'
 
-/** What is asked of a model: one reply. */
+/** The request for one reply of a model. */
 export interface ModelRequest {
   readonly system?: string
   readonly messages: readonly PromptMessage[]
   readonly tools: readonly OfferedTool[]
-  /** What the provider is asked to keep to; without them its own defaults. */
+  /** Sampling options; without them the provider's defaults. */
   readonly maxTokens?: number
   readonly temperature?: number
   readonly stopSequences?: readonly string[]
 }
 
-/** Data of the provider to be sent back with a block, opaque to us. */
+/** Opaque data of the provider, sent back with its block. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>
 
 /** One piece of a model's reply. The last one is `end`; a failure is thrown instead. */
@@ -40,9 +40,9 @@ export type StreamPart =
 export interface Model {
   readonly provider: string
   readonly model: string
-  /** What it counts as, where anybody may choose its name. */
+  /** The label for metrics, where clients may choose any model name. */
   readonly countedAs?: { readonly provider: string; readonly model: string }
-  /** How many tokens of conversation and answer it takes at most, as far as known. */
+  /** The context window in tokens, as far as known. */
   readonly contextWindow?: number
   /** Something the user should know about it. */
   readonly notice?: string

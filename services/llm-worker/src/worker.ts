@@ -11,7 +11,7 @@ import { LiveModels } from './providers/live-models.ts'
 import { hostOfContainer } from './providers/locate.ts'
 import type { Environment } from './settings/read-key.ts'
 
-/** How often providers are asked for their models, and how long what they said counts. */
+/** The period in which providers are asked for their models, and the lifetime of their answers. */
 const LIST_EVERY_MS = 600_000
 const LIST_TTL_MS = 1_800_000
 
@@ -23,7 +23,7 @@ export async function createWorker(
 ): Promise<Service> {
   const onFailure = (err: unknown): void =>
     logger.error({ component: 'models', action: 'reload', err }, 'who may answer stays as it was')
-  /** Of the settings as they were read last. */
+  /** The faults of the latest settings. */
   let faults: string | undefined
   const models = await LiveModels.read({
     config,

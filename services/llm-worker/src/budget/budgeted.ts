@@ -5,7 +5,7 @@ import type { Budgets } from './budgets.ts'
 
 const PATIENCE_MS = 60_000
 
-/** A provider may not be asked any more right now: it is not at fault. */
+/** The budget of a provider is used up for the moment; the provider is not at fault. */
 export class BudgetError extends BusError {
   constructor(provider: string) {
     super('exhausted', `${provider} has as much to do as it may`)
@@ -15,7 +15,7 @@ export class BudgetError extends BusError {
 export interface BudgetOptions {
   readonly budgets: Pick<Budgets, 'enter'>
   readonly limits: Limits | undefined
-  /** How long a request waits for its turn, in milliseconds. */
+  /** The time limit for a slot, in milliseconds. */
   readonly patienceMs: number | undefined
 }
 

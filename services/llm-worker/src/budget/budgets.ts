@@ -6,11 +6,11 @@ import { Slots } from './slots.ts'
 
 const RETRY_MS = 200
 
-/** After that the requests of a worker that is gone do not count any more. */
+/** Requests of a worker that is gone stop to count after this time. */
 const RUN_TTL_MS = 10_000
 const MINUTE_MS = 60_000
 
-/** What providers may be asked, by all workers together. */
+/** The limits of providers, shared by all workers. */
 export class Budgets {
   readonly #bus: SlotsBus
   readonly #minuteMs: number
@@ -53,7 +53,7 @@ export class Budgets {
     return slots
   }
 
-  /** Who has what. Waits while the broker is away, until the signal. */
+  /** The holders of all slots. Waits while the broker is away, until the signal. */
   async #watched(signal: AbortSignal): Promise<LeaseView> {
     for (;;) {
       signal.throwIfAborted()

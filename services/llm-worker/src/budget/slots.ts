@@ -4,13 +4,13 @@ import type { Lease, Leases, LeaseView } from '@mcp-host/bus'
 const TURN_MS = 2_000
 /** For so long after a turn the others have the first go at the slot. */
 const STAND_BACK_MS = 100
-/** After so long they are looked at again, whether or not somebody told of a change. */
+/** The period of checks in addition to change notices. */
 const LOOK_MS = 1_000
 
 export interface SlotsOptions {
   /** All workers that name it share its slots: `llm.gemini.run`. */
   readonly name: string
-  /** How long a slot outlives who took it; `isFixed`: how long it is taken in any case. */
+  /** How long a slot outlives its holder; `isFixed`: it is taken for the whole time in any case. */
   readonly ttlMs: number
   readonly isFixed?: boolean
 }
@@ -20,13 +20,13 @@ export interface SlotsBus {
   readonly leases: Leases
 }
 
-/** `count` of something among all workers. Each slot is a lease; those who wait get them in order. */
+/** A semaphore of `count` slots shared by all workers. Each slot is a lease; waiting requests get them in order. */
 export class Slots {
   readonly #leases: Leases
   readonly #id: string
   readonly #view: LeaseView
   readonly #options: SlotsOptions
-  /** May change; who has a slot that is one too many keeps it. */
+  /** May change; a holder beyond the new count keeps its slot. */
   count = 0
   readonly #waiting = new Set<PromiseWithResolvers<Lease>>()
   /** Taken here, and since when; the view may not have it yet. */
@@ -95,14 +95,14 @@ export class Slots {
     this.free(slot)
   }
 
-  /** One that nobody seems to have; `undefined` when there is none. */
+  /** Takes a slot that looks free; `undefined` when there is none. */
   async #acquire(): Promise<Lease | undefined> {
     const { ttlMs, isFixed = false } = this.#options
     const { count } = this
     const start = Math.floor(Math.random() * count)
     for (let index = 0; index < count; index++) {
       const key = this.#key((start + index) % count)
-      // One of our own that nobody here knows of may be taken: the answer to its writing was lost.
+      // An own slot that is not registered may be taken: the answer to its write was lost.
       const holder = this.#view.holders.get(key)?.holder ?? this.#id
       if (this.#own.has(key) || holder !== this.#id) continue
       const slot = await this.#leases.acquire(key, { ttlMs, isFixed })

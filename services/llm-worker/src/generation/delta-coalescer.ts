@@ -1,8 +1,8 @@
 import type { TextDelta } from '@mcp-host/contracts'
 
 /**
- * How long text may wait for more. A reader does not notice, and every frame saved is CPU for all; a model
- * that writes fewer than 60 tokens a second is passed on as it writes.
+ * The time in which text is coalesced. It is not noticeable, and every saved frame is CPU for all; a model with fewer
+ * than 60 tokens a second is sent on as it writes.
  */
 export const WINDOW_MS = 15
 

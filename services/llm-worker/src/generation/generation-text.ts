@@ -4,8 +4,7 @@ import type { ProviderMetadata } from '../model.ts'
 type Run = { kind: 'text' | 'reasoning'; text: string; providerMetadata?: ProviderMetadata }
 
 /**
- * What a generation has written so far. Text and reasoning share one count of UTF-16 units, so that one
- * offset says how much of both has been seen.
+ * The text of a generation so far. Text and reasoning share one count of UTF-16 units, so that one offset covers both.
  */
 export class GenerationText {
   readonly #generation: GenerationId

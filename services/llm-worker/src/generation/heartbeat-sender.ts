@@ -3,7 +3,7 @@ import type { GenerationId } from '@mcp-host/contracts'
 import { runningGenerations } from '@mcp-host/contracts'
 
 const TELL_MS = 250
-/** So many fit a message of the broker; who waits for one of the others asks. */
+/** The number that fits a message of the broker; an orchestrator pings for the others. */
 const MAX_TOLD = 5_000
 
 /** Tells all orchestrators which generations run here, as long as there are any. */

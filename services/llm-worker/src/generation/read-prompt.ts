@@ -53,7 +53,7 @@ class Files {
     this.#session = session
   }
 
-  /** With the files themselves. Of one that cannot be had the model is told. */
+  /** A message with its files. A missing file is reported to the model. */
   async load<T extends { text: string; media?: Media[] | undefined }>(message: T): Promise<T> {
     if (message.media === undefined) return message
     const media: Media[] = []
@@ -71,7 +71,7 @@ class Files {
     if (bytes > this.#left) return 'is left out here: there are too many, or it is too large'
     this.#left -= bytes
     if (blob === undefined) return file
-    // A tool may say what it likes.
+    // A tool may send any key.
     if (!blob.key.startsWith(`${this.#session}.`)) return 'is not of this session'
     try {
       const data = Buffer.from(await this.#blobs.get(blob.key)).toString('base64')

@@ -19,7 +19,7 @@ import { serveControl } from './serve-control.ts'
 
 export interface GenerateDeps {
   readonly bus: Bus
-  /** By its name, or who answers when nobody is named. */
+  /** The model by its name, or the default model. */
   readonly modelOf: (reference?: string, avoid?: readonly string[]) => Model
   readonly logger: Logger
   readonly events: WorkerEvents
@@ -72,7 +72,7 @@ async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): 
   const { outcome, usage, error } = result
   done.ended(outcome)
   logger.info({ ...fields(served), action: 'end', outcome, usage, err: error }, 'generation ended')
-  // Nobody but this worker wanted that end: it counts as dead, too.
+  // Only this worker wanted that end: for others it counts as dead.
   if (outcome === 'cancelled' && !cancel.signal.aborted) return
   await record(deps, served, result)
 }
@@ -97,7 +97,7 @@ function modelFor(
   }
 }
 
-/** Puts the result into the log; the prompt is then of no use to anybody. */
+/** Puts the result into the log; then removes the prompt. */
 async function record(
   { bus, logger }: GenerateDeps,
   served: ServedRequest<GenerateRequest>,

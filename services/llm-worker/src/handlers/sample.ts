@@ -12,12 +12,12 @@ import { serveControl } from './serve-control.ts'
 const MAX_RUNNING = 32
 /** When the caller names no deadline. */
 const LIMIT_MS = 120_000
-/** What a reply may have beside the text, and fit into one message. In UTF-16 units. */
+/** The size of a reply besides its text, to fit into one message, in UTF-16 units. */
 const MAX_REPLY_LENGTH = 256 * 1024
 
 export interface SampleDeps {
   readonly bus: Pick<Bus, 'id' | 'serve'>
-  /** Who answers. */
+  /** The model that answers. */
   readonly modelOf: () => Model
   readonly logger: Logger
   readonly events: WorkerEvents
@@ -111,7 +111,7 @@ async function write(
     stopReason,
     provider,
     model: name,
-    // Who is left early does not count.
+    // A model that is stopped early reports no usage.
     usage: counted ?? { ...meter.read(), isEstimate: true },
   })
   for await (const part of model.stream(asked, { signal })) {

@@ -3,14 +3,14 @@ import type { StreamPart } from '../model.ts'
 
 type Piece = Extract<StreamPart, { type: 'text-delta' | 'tool-call' }>
 
-/** What may stand around calls and is not shown either. */
+/** Text around calls that is not shown either. */
 interface Wrapping {
   readonly fence: boolean
   readonly array: boolean
 }
 
 interface Opening extends Wrapping {
-  /** How long what stands around it is. */
+  /** The length of the surrounding text. */
   readonly length: number
 }
 
@@ -26,14 +26,14 @@ const NAME = /"tool"\s*:\s*"((?:[^"\\]|\\.)*)"/
  * calls, nothing is shown. A call that is no JSON has all of its text as its arguments.
  */
 export class ToolCallSplitter {
-  /** What came and was not given on yet. */
+  /** Text that was received and not given on. */
   #held = ''
   #state: 'text' | 'object' | 'after' = 'text'
-  /** What is open around the calls so far. */
+  /** The surrounding text that is open. */
   #wrapping: Wrapping = { fence: false, array: false }
   /** The object that is being read. */
   #object = new ObjectText()
-  /** What stood before it. */
+  /** The text before it. */
   #opening: Wrapping & { text: string } = { fence: false, array: false, text: '' }
   readonly #isOffered: (tool: string) => boolean
 
@@ -47,7 +47,7 @@ export class ToolCallSplitter {
     return Array.from(this.#pieces())
   }
 
-  /** What is left when no more comes. */
+  /** The rest, at the end of the input. */
   end(): Piece[] {
     const rest = this.#held
     const state = this.#state
@@ -144,7 +144,7 @@ export class ToolCallSplitter {
   }
 }
 
-/** Where a call begins if one does at `at`, `'maybe'` when more text is needed to tell. */
+/** The beginning of a call at `at`, or `'maybe'` when more text is needed. */
 function findOpening(text: string, at: number): Opening | 'maybe' | 'no' {
   let next = at
   const skip = (pattern: RegExp): void => {
@@ -229,7 +229,7 @@ function readCall(json: string): Piece | undefined {
   return { type: 'tool-call', name: tool, arguments: text }
 }
 
-/** What no parser can read is told to the model: its arguments are no JSON. */
+/** Unreadable JSON becomes a call with faulty arguments, which the model is told. */
 function faultyCall(text: string): Piece {
   return { type: 'tool-call', name: NAME.exec(text)?.[1] ?? '', arguments: text }
 }

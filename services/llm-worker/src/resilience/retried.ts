@@ -14,7 +14,7 @@ import { sleep } from '@mcp-host/service'
 /** So often it is asked once more. */
 const RETRIES = 2
 const FIRST_PAUSE_MS = 300
-/** Who asks for a longer pause is not waited for: somebody else may answer. */
+/** A provider that asks for a longer pause is not retried: a fallback may answer. */
 const MAX_PAUSE_MS = 5_000
 /** After so many requests in a row that failed it is left alone for a while, */
 const FAILURES = 5
@@ -43,7 +43,7 @@ export function retried(model: Model): Model {
         } catch (error) {
           const isTold = !signal.aborted && !(error instanceof BudgetError)
           if (isTold) lastFailure = error
-          // Who gives up finds out nothing.
+          // An aborted request proves nothing.
           else if (findsOut) throw new NothingFound(error)
           throw error
         }
@@ -84,9 +84,9 @@ async function begin<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> 
   }
 }
 
-/** How long to wait before it is asked again; `undefined`: it is not. */
+/** The delay before a retry; `undefined`: none. */
 function pauseAfter(error: unknown, failures: number): number | undefined {
-  // Who was too slow would be again.
+  // A model that was too slow would be so again.
   if (!isOutage(error) || error.code === 'deadline' || failures >= RETRIES) return undefined
   const wanted = error instanceof ProviderError ? error.retryAfterMs : undefined
   if (wanted !== undefined) return wanted <= MAX_PAUSE_MS ? wanted : undefined

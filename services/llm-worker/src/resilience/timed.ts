@@ -1,7 +1,7 @@
 import { BusError } from '@mcp-host/contracts'
 import type { Model, StreamPart } from '../model.ts'
 
-/** How long a model may take, in milliseconds. */
+/** Time limits of a model, in milliseconds. */
 export interface TimeLimits {
   readonly firstToken?: number | undefined
   readonly betweenTokens?: number | undefined

@@ -3,8 +3,8 @@ import type { Model, StreamPart } from '../model.ts'
 import { estimateTokens } from '../providers/demo/usage.ts'
 
 /**
- * The first model, and the next of them whenever one fails before it wrote anything: a reader sees one
- * answer, and is told who gives it. What one wrote in part is never continued by another.
+ * Falls back to the next model whenever one fails before its first text. The reader sees one answer, with a note about
+ * its model. A partial answer is never continued by another model.
  */
 export function withFallback(first: Model, others: readonly Model[]): Model {
   if (others.length === 0) return first
@@ -23,7 +23,7 @@ export function withFallback(first: Model, others: readonly Model[]): Model {
         signal.throwIfAborted()
         const failure = BusError.from(error)
         if (hasBegun || failure.reason === 'context-overflow') throw error
-        // Who cannot read it all is no help.
+        // A model with too small a context window cannot help.
         const tokens = estimateTokens(request)
         const able = others.filter(({ contextWindow = Infinity }) => tokens <= contextWindow)
         const [next, ...rest] = able

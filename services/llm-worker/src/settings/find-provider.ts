@@ -10,7 +10,7 @@ export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts' | 
   readonly name: string
   readonly type: ProviderType
   readonly models: ProviderSettings['models'] & {}
-  /** Where it is reached; the built-in demo has no address. */
+  /** Its address; the built-in demo has none. */
   readonly baseUrl: string
   readonly apiKey?: Secret
   readonly keyFile?: string

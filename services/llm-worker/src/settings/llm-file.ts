@@ -1,7 +1,7 @@
 import { withoutAlias } from '@mcp-host/contracts'
 import { z } from 'zod'
 
-/** What a provider speaks. */
+/** The protocol of a provider. */
 export const ProviderType = z.enum([
   'gemini',
   'anthropic',
@@ -35,7 +35,7 @@ const Timeouts = z.strictObject({
 })
 export type Timeouts = z.infer<typeof Timeouts>
 
-/** Of a provider, for all workers together. */
+/** Limits of a provider, shared by all workers. */
 const Limits = z.strictObject({
   /** So many answers at once. */
   concurrent: z.int().min(1).max(10_000).optional(),
@@ -43,22 +43,22 @@ const Limits = z.strictObject({
 })
 export type Limits = z.infer<typeof Limits>
 
-/** Of a million tokens, in any currency. */
+/** Prices for a million tokens, in any currency. */
 const Prices = z.strictObject({
   input: z.number().nonnegative(),
-  /** Of those that the provider had in its cache; default: as the others. */
+  /** The price of cached input; default: as other input. */
   cachedInput: z.number().nonnegative().optional(),
   output: z.number().nonnegative(),
 })
 export type Prices = z.infer<typeof Prices>
 
 const ModelSettings = z.strictObject({
-  /** How many tokens of conversation and answer it takes at most. */
+  /** The context window in tokens. */
   contextWindow: z.int().positive().optional(),
-  /** How many tokens it writes at most. */
+  /** The longest answer in tokens. */
   maxOutputTokens: z.int().positive().optional(),
   temperature: z.number().min(0).max(2).optional(),
-  /** `false`: it is told of the tools in words and asks for them in its text. */
+  /** `false`: tools are described in the prompt, and calls are read from the text. */
   nativeTools: z.boolean().optional(),
   prices: Prices.optional(),
 })
@@ -74,7 +74,7 @@ const Key = z.strictObject({
 const ProviderSettings = Key.extend({
   /** Default: its name. */
   type: WrittenType.optional(),
-  /** Where it is reached, when it is not at its own address. */
+  /** Its address, where it differs from the default. */
   baseUrl: z.url('must be a URL').optional(),
   /** The model that answers when only the provider is named. */
   model: z.string().min(1).optional(),
@@ -88,9 +88,9 @@ export type ProviderSettings = z.infer<typeof ProviderSettings>
 export const LlmFile = z.strictObject({
   /** Helps editors; not read. */
   $schema: z.string().optional(),
-  /** Who answers when nobody says otherwise. */
+  /** The default model. */
   default: z.string().min(1).optional(),
-  /** Who answers when that one cannot, the first first. */
+  /** Fallback models, in order. */
   fallback: z.array(z.string().min(1)).optional(),
   providers: z
     .record(

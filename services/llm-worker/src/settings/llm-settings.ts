@@ -9,14 +9,14 @@ import { providerTypes } from './provider-types.ts'
 import type { Environment } from './read-key.ts'
 import { KeyError } from './read-key.ts'
 
-/** Who may answer. */
+/** The available models. */
 export interface LlmSettings {
   readonly providers: ReadonlyMap<string, Provider>
-  /** Who answers when nobody is named, as `provider/model` or `provider`; without it the first there is. */
+  /** The default model, as `provider/model` or `provider`; without it the first one. */
   readonly default?: string
-  /** Who answers instead when that one cannot, the first first. */
+  /** Fallback models, in order. */
   readonly fallback: readonly string[]
-  /** What was read, to be looked at for changes. */
+  /** The files that were read, to be watched for changes. */
   readonly files: readonly string[]
 }
 
@@ -25,10 +25,7 @@ const NONE = 'none'
 
 type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'>
 
-/**
- * Puts together who may answer, from the environment and from `llm.json`, which has the last word. Throws
- * `ConfigError` with all that is wrong.
- */
+/** Merges the models of the environment and of `llm.json`, which wins. Throws `ConfigError` with all faults. */
 export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   const { llmConfig, model } = config
   const file = llmConfig === NONE ? undefined : readJsonFile(llmConfig, LlmFile)
@@ -52,7 +49,7 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       if (Object.hasOwn(own, name)) problems.push(`${llmConfig}: providers.${name}: ${message}`)
-      // Else nothing is wrong that nobody wants, unless it was meant to be there.
+      // A fault of an unused provider is reported only when it was configured on purpose.
       else if (error instanceof KeyError || named.includes(name)) {
         problems.push(`the provider ${name} ${message}`)
       }

@@ -1,6 +1,6 @@
 import type { ProviderType } from './llm-file.ts'
 
-/** How a provider is found; what is spoken with it is in `providers/`. */
+/** The settings of a provider; its protocol is in `providers/`. */
 export interface ProviderTypeInfo {
   /** The environment variable that has its key; without one it needs none. */
   readonly keyEnv?: string

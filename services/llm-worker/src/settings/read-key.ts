@@ -44,7 +44,7 @@ export function keyFromFile(file: string): FoundKey {
   return { key: checked(text, `the file ${file}`), file }
 }
 
-/** Other characters cannot be sent, and would show in the error that says so. */
+/** Other characters cannot be sent, and the error would show them. */
 function checked(key: string, where: string): Secret {
   if (/^[\x21-\x7E]+$/.test(key)) return new Secret(key)
   throw new KeyError(`${where} has characters that no key can have`)
