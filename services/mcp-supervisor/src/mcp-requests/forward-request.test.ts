@@ -17,12 +17,12 @@ interface Forwarded {
 let forwarded: Forwarded[]
 let answer: (asked: Forwarded) => unknown
 let stored: Uint8Array[]
-let told: unknown[]
+let sent: unknown[]
 beforeEach(() => {
   forwarded = []
   answer = () => ({ content: [], 'x-new': 1 })
   stored = []
-  told = []
+  sent = []
 })
 
 const envelope = newEnvelope('ann')
@@ -57,7 +57,7 @@ async function pass(
   return forwardRequest(
     deps,
     { head, params, envelope },
-    (part, said) => void told.push([part, said]),
+    (part, said) => void sent.push([part, said]),
   )
 }
 
@@ -154,10 +154,10 @@ test('progress is told where it is wanted', async () => {
   const params = { _meta: { progressToken: 1 } }
   await pass('tools/call', params)
   await pass('tools/call', {}, { progress: true })
-  expect(told).toEqual([])
+  expect(sent).toEqual([])
   await pass('tools/call', params, { progress: true })
   const notice = { type: 'notice', method: 'notifications/progress' }
-  expect(told).toEqual([[notice, '{"progress":1,"total":2}']])
+  expect(sent).toEqual([[notice, '{"progress":1,"total":2}']])
 })
 
 test('a result that is too large for a message is stored', async () => {

@@ -47,10 +47,10 @@ export interface McpReply {
 export async function forwardRequest(
   deps: ForwardRequestDeps,
   request: ForwardedRequest,
-  tell: SendPart,
+  send: SendPart,
 ): Promise<McpReply> {
   try {
-    const answer = toAnswer(deps, await run(deps, request, tell))
+    const answer = toAnswer(deps, await run(deps, request, send))
     return answer instanceof Promise ? await answer : answer
   } catch (error) {
     const { method } = request.head
@@ -81,7 +81,7 @@ export function toError({ code, message, data }: JsonRpcFailure): McpReply {
 async function run(
   { host, server, era, ask }: ForwardRequestDeps,
   { head, params, envelope }: ForwardedRequest,
-  tell: SendPart,
+  send: SendPart,
 ): Promise<object> {
   const { method, progress = false, client } = head
   const eras = { caller: head.era, server: era }
@@ -95,7 +95,7 @@ async function run(
     // An older caller without a session cannot be asked: the host answers the server as far as it can.
     allowInputRequired: head.era === 'modern' || ask !== undefined,
     onProgress: wantsProgress
-      ? (progressed: object) => tell(PROGRESS, JSON.stringify(progressed))
+      ? (progressed: object) => send(PROGRESS, JSON.stringify(progressed))
       : undefined,
   }
   if (head.confirm !== undefined && !(await isAllowed(ask, head.confirm))) {

@@ -3,19 +3,19 @@ import type { McpReply } from './forward-request.ts'
 import { ReplyReplayBuffer } from './reply-replay-buffer.ts'
 
 let sinceOutageMs: number
-let told: unknown[]
+let sent: unknown[]
 let answers: ReplyReplayBuffer
 
 beforeEach(() => {
   vi.useFakeTimers()
   sinceOutageMs = 0
-  told = []
+  sent = []
   answers = new ReplyReplayBuffer({ sinceOutageMs: () => sinceOutageMs })
 })
 afterEach(() => void vi.useRealTimers())
 
 const keep = (id: string, body: McpReply['body'] = '{}'): void =>
-  answers.keep(id, { head: { type: 'result' }, body }, (...part) => told.push(part))
+  answers.keep(id, { head: { type: 'result' }, body }, (...part) => sent.push(part))
 
 test.each([
   ['while the broker is away', 0],
@@ -25,26 +25,26 @@ test.each([
   keep('a', '{"a":1}')
   answers.send('a')
   answers.send('b')
-  expect(told).toEqual([[{ type: 'result' }, '{"a":1}']])
+  expect(sent).toEqual([[{ type: 'result' }, '{"a":1}']])
   vi.advanceTimersByTime(10_000)
   answers.send('a')
-  expect(told).toHaveLength(1)
+  expect(sent).toHaveLength(1)
 })
 
 test('what the broker has passed on is not kept', () => {
   sinceOutageMs = Infinity
   keep('a')
   answers.send('a')
-  expect(told).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test('no more is kept than there is room for, and the room comes back', () => {
   const large = new Uint8Array(10_000_000)
   for (const id of ['a', 'b']) keep(id, large)
   for (const id of ['a', 'b']) answers.send(id)
-  expect(told).toHaveLength(1)
+  expect(sent).toHaveLength(1)
   vi.advanceTimersByTime(10_000)
   keep('c', large)
   answers.send('c')
-  expect(told).toHaveLength(2)
+  expect(sent).toHaveLength(2)
 })

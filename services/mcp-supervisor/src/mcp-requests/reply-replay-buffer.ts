@@ -16,7 +16,7 @@ export type SendReply = (head: McpReply['head'], body: McpReply['body']) => void
 export class ReplyReplayBuffer {
   readonly #bus: Pick<Bus, 'sinceOutageMs'>
   /** Resends a reply, by the id of its request. */
-  readonly #kept = new Map<string, () => void>()
+  readonly #resumable = new Map<string, () => void>()
   #bytes = 0
 
   constructor(bus: Pick<Bus, 'sinceOutageMs'>) {
@@ -24,19 +24,19 @@ export class ReplyReplayBuffer {
   }
 
   /** Keeps an answer if it may be lost, while there is room. */
-  keep(id: string, { head, body }: McpReply, tell: SendReply): void {
+  keep(id: string, { head, body }: McpReply, send: SendReply): void {
     const isSafe = this.#bus.sinceOutageMs() > SETTLING_MS
     if (isSafe || this.#bytes + body.length > MAX_KEPT_BYTES) return
-    this.#kept.set(id, () => tell(head, body))
+    this.#resumable.set(id, () => send(head, body))
     this.#bytes += body.length
     setTimeout(() => {
-      this.#kept.delete(id)
+      this.#resumable.delete(id)
       this.#bytes -= body.length
     }, KEPT_MS).unref()
   }
 
   /** Says it again. */
   send(id: string): void {
-    this.#kept.get(id)?.()
+    this.#resumable.get(id)?.()
   }
 }

@@ -35,7 +35,7 @@ let tracked: Promise<unknown>[]
 let watched: unknown[]
 let watch: () => Promise<void>
 /** What was said before the last answers, and to which request. */
-let told: [id: string, part: McpReplyHead, body: unknown][]
+let sent: [id: string, part: McpReplyHead, body: unknown][]
 /** What went to the session's stream. */
 let streamed: unknown[]
 
@@ -50,7 +50,7 @@ beforeEach(() => {
   tracked = []
   watched = []
   watch = async () => undefined
-  told = []
+  sent = []
   streamed = []
   begin({ process: 'p' })
 })
@@ -115,7 +115,7 @@ function pass(head: Partial<McpRequestHead>, params: Json = { name: 't' }): Prom
   const full: McpRequestHead = { method: 'tools/call', era: 'legacy', ...heard, ...head, id }
   const body = new TextEncoder().encode(JSON.stringify(params))
   return requests.run(to, { head: full, body, envelope: newEnvelope('ann') }, (part, said) => {
-    told.push([id, part, said === '' ? '' : JSON.parse(said)])
+    sent.push([id, part, said === '' ? '' : JSON.parse(said)])
   })
 }
 
@@ -164,7 +164,7 @@ function log(level: McpLogLevel, requestId?: string): void {
 
 /** What the server asked the request for, with how to answer. */
 function askOf(index: number): string {
-  const [, part] = told[index]!
+  const [, part] = sent[index]!
   return part.type === 'ask' ? part.ask : ''
 }
 
@@ -179,9 +179,9 @@ test.each<[string, object, object]>([
     return { done: 1 }
   }
   const answer = pass({ client: session({ elicitation: {} }) })
-  await vi.waitFor(() => expect(told).toHaveLength(1))
+  await vi.waitFor(() => expect(sent).toHaveLength(1))
   const part = { type: 'ask', ask: expect.any(String), method: 'elicitation/create' }
-  expect(told).toEqual([['a', part, form('name')]])
+  expect(sent).toEqual([['a', part, form('name')]])
   requests.answer(askOf(0), said)
   expect(await answer).toMatchObject({ head: { type: 'result' } })
   expect(await bodyOf(answer)).toEqual({ done: 1 })
@@ -194,7 +194,7 @@ test.each<[string, string, object?]>([
   begin(SESSION)
   serve = async ({ requestId }) => ({ said: await ask(kind, params, requestId) })
   const answer = pass({ client: session({ [kind]: {} }) })
-  await vi.waitFor(() => expect(told).toMatchObject([['a', { type: 'ask', method }, params ?? {}]]))
+  await vi.waitFor(() => expect(sent).toMatchObject([['a', { type: 'ask', method }, params ?? {}]]))
   requests.answer(askOf(0), { result: { n: 1 } })
   expect(await bodyOf(answer)).toEqual({ said: { n: 1 } })
 })
@@ -217,7 +217,7 @@ test.each<Era>(['legacy', 'modern'])(
     expect(await soon(answer)).toMatchObject({ done: 1 })
     const reason = { name: 'ClientRefusal', code: -32_601 }
     expect(refusals).toMatchObject([{ reason }, { reason }])
-    expect(told).toEqual([])
+    expect(sent).toEqual([])
   },
 )
 
@@ -259,7 +259,7 @@ test('a newer client comes back with what the server asked for, as often as that
   await Promise.all(tracked)
   expect(tracked).toHaveLength(1)
   requests.ping('a')
-  expect(told).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test('what a server asks at once comes together, each under a name of its own', async () => {
@@ -447,7 +447,7 @@ test('who waits for the answer alone is asked nothing', async () => {
   const client = session({ sampling: {} })
   const answer = await pass({ client, progress: false })
   expect(answer).toMatchObject({ head: { type: 'error', code: -32_601 } })
-  expect(told).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test('while its process starts a request can be asked for and cancelled, and then does not run', async () => {
@@ -457,7 +457,7 @@ test('while its process starts a request can be asked for and cancelled, and the
   serve = async () => ({ runs: runs++ })
   const answer = pass({ id: 'a' })
   requests.ping('a')
-  expect(told).toEqual([['a', { type: 'running' }, '']])
+  expect(sent).toEqual([['a', { type: 'running' }, '']])
   requests.cancel({ host }, 'a')
   started.resolve()
   expect(await answer).toMatchObject({ head: { type: 'error' } })
@@ -542,10 +542,10 @@ test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
       caller === 'legacy' ? pass({ client, progress }) : passNew({ _meta }, { progress })
     // Nobody listens.
     await send(false)
-    expect(told).toEqual([])
+    expect(sent).toEqual([])
     await send(true)
     const notice = { type: 'notice', method: 'notifications/message' }
-    expect(told).toEqual(gets ? [['a', notice, { level, logger: 'l', data: 1 }]] : [])
+    expect(sent).toEqual(gets ? [['a', notice, { level, logger: 'l', data: 1 }]] : [])
     expect(streamed).toEqual([])
   },
 )
@@ -564,8 +564,8 @@ test('an older client without a session gets all log messages of its request', a
     return {}
   }
   await pass({ progress: true })
-  expect(told).toMatchObject([['a', { type: 'notice' }, { level: 'debug', data: 1 }]])
-  expect(told[0]?.[2]).not.toHaveProperty('logger')
+  expect(sent).toMatchObject([['a', { type: 'notice' }, { level: 'debug', data: 1 }]])
+  expect(sent[0]?.[2]).not.toHaveProperty('logger')
 })
 
 test('what a server says or asks while no request runs goes to the stream of the session', async () => {
@@ -586,7 +586,7 @@ test('what a server says or asks while no request runs goes to the stream of the
   const [, [, , message]] = streamed as [unknown, [unknown, unknown, { ask: string }]]
   requests.answer(message.ask, { result: { roots: [] } })
   expect(await answer).toEqual({ roots: [] })
-  expect(told).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test('what a shared server logs outside of calls goes to all who listen, and nothing of a call', async () => {
@@ -613,7 +613,7 @@ test.each(['a', undefined])('a question that its server withdraws is over (%s)',
   serve = roots
   const client = session({ roots: {} })
   const answer = id === undefined ? roots() : pass({ id, client })
-  await vi.waitFor(() => expect([...told, ...streamed]).toHaveLength(1))
+  await vi.waitFor(() => expect([...sent, ...streamed]).toHaveLength(1))
   control.abort(new Error('withdrawn'))
   await (id === undefined ? expect(answer).rejects.toThrow('withdrawn') : answer)
   expect(vi.getTimerCount()).toBe(0)
@@ -671,7 +671,7 @@ test('where many share a process only the request that caused it is told and ask
   log('error', 'unknown')
   const answer = ask('roots', undefined, 'b')
   await expect(ask('roots')).rejects.toThrow('while a request of it is under way')
-  expect(told.map(([id, { type }]) => [id, type])).toEqual([
+  expect(sent.map(([id, { type }]) => [id, type])).toEqual([
     ['a', 'notice'],
     ['b', 'ask'],
   ])
@@ -685,10 +685,10 @@ test('where a client has the process alone the newest request stands for one tha
   const finish = await passTwo()
   log('error')
   log('error', 'a')
-  expect(told.map(([id]) => id)).toEqual(['b', 'a'])
+  expect(sent.map(([id]) => id)).toEqual(['b', 'a'])
   await finish()
   log('error')
-  expect(told).toHaveLength(2)
+  expect(sent).toHaveLength(2)
   expect(streamed).toHaveLength(1)
 })
 
@@ -696,12 +696,12 @@ test('a request gives a sign of life while it runs, and is ended when it is canc
   begin(SHARED)
   const finish = await passTwo()
   for (const id of ['unknown', 'a']) requests.ping(id)
-  expect(told).toEqual([['a', { type: 'running' }, '']])
+  expect(sent).toEqual([['a', { type: 'running' }, '']])
   requests.cancel({ host }, 'a')
   expect(aborted).toEqual(['a'])
   await finish()
   requests.ping('a')
-  expect(told).toHaveLength(1)
+  expect(sent).toHaveLength(1)
 })
 
 test('a request that goes on with what its caller came back with is known by the new id', async () => {
@@ -716,15 +716,15 @@ test('a request that goes on with what its caller came back with is known by the
   const inputResponses = { sampling: {} }
   const again = { requestState, inputResponses, _meta: logs }
   const answer = passNew(again, { id: 'b', progress: true })
-  await vi.waitFor(() => expect(told).toHaveLength(1))
-  expect(told[0]?.[0]).toBe('b')
+  await vi.waitFor(() => expect(sent).toHaveLength(1))
+  expect(sent[0]?.[0]).toBe('b')
   requests.ping('b')
-  expect(told[1]).toEqual(['b', { type: 'running' }, ''])
+  expect(sent[1]).toEqual(['b', { type: 'running' }, ''])
   requests.cancel({ host }, 'b')
   expect(aborted).toEqual(['a'])
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   requests.ping('b')
-  expect(told).toHaveLength(2)
+  expect(sent).toHaveLength(2)
 })
 
 test('a request that is cancelled between two requests to a newer server is asked for nothing more', async () => {
@@ -733,7 +733,7 @@ test('a request that is cancelled between two requests to a newer server is aske
   const inputRequests = { r: { method: 'roots/list' } }
   serve = async () => ({ resultType: 'input_required', inputRequests })
   const answer = pass({ client: session({ roots: {} }) })
-  await vi.waitFor(() => expect(told).toHaveLength(1))
+  await vi.waitFor(() => expect(sent).toHaveLength(1))
   requests.cancel({ host }, 'a')
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   expect(vi.getTimerCount()).toBe(0)

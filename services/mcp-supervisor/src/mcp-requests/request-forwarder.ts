@@ -56,15 +56,15 @@ interface RunningRequest {
   readonly capabilities: object
   logLevel: McpLogLevel | undefined
   /** Whether notices are wanted. */
-  isHeard: boolean
+  wantsNotices: boolean
   /** Sends a part of the reply to the current caller. */
-  tell: SendPart
+  send: SendPart
   /** Whether its caller was asked anything. */
   hasAsked: boolean
   /** Aborts on cancellation and at the end, which withdraws open questions. */
   readonly cancelled: Cancellation
   /** Set where the caller is asked by an `input_required` result and retries with its answer. */
-  readonly held: SuspendedRequest | undefined
+  readonly suspended: SuspendedRequest | undefined
 }
 
 /** A caller that waits for a reply. */
@@ -91,7 +91,7 @@ export class RequestForwarder {
   readonly #waiting = new SlotMap<Waiting>()
   #turn = 0
   /** Requests that may be suspended until their caller retries. */
-  readonly #held = new Set<RunningRequest>()
+  readonly #suspended = new Set<RunningRequest>()
   /** The log level of the session at its last request. */
   #sessionLevel: McpLogLevel | undefined
 
@@ -101,21 +101,23 @@ export class RequestForwarder {
   }
 
   /** Runs a request; what goes wrong is an answer too. Throws when it is none. */
-  run(to: RequestTarget, question: IncomingRequest, tell: SendPart): Promise<McpReply> {
+  run(to: RequestTarget, question: IncomingRequest, send: SendPart): Promise<McpReply> {
     const { head } = question
     const params: unknown = JSON.parse(text.decode(question.body))
     if (!isObject(params)) throw new Error('params are no object')
-    const held = this.#held.values().find((each) => each.held?.isMeant(params) === true)
-    if (held !== undefined) return this.#resume(held, head, params, tell)
+    const suspended = this.#suspended
+      .values()
+      .find((each) => each.suspended?.isMeant(params) === true)
+    if (suspended !== undefined) return this.#resume(suspended, head, params, send)
     this.#sessionLevel = head.client?.logLevel
-    const running = this.#begin(head, params, tell)
+    const running = this.#begin(head, params, send)
     const ended = this.#run(to, running, { head, params, envelope: question.envelope })
-    if (running.held === undefined) return ended
-    this.#held.add(running)
+    if (running.suspended === undefined) return ended
+    this.#suspended.add(running)
     to.track(ended)
-    running.held.begin(ended, () => {
+    running.suspended.begin(ended, () => {
       to.host.abort(running.id)
-      this.#held.delete(running)
+      this.#suspended.delete(running)
     })
     return this.#round(running)
   }
@@ -129,7 +131,7 @@ export class RequestForwarder {
 
   /** Gives a sign of life of a request that runs here. */
   ping(id: string): void {
-    this.#runningFor(id)?.tell({ type: 'running' }, '')
+    this.#runningFor(id)?.send({ type: 'running' }, '')
   }
 
   answer(ask: string, answer: ClientAnswer): void {
@@ -138,7 +140,8 @@ export class RequestForwarder {
 
   /** Ends suspended requests: their callers will not retry in time. */
   abandon({ host }: Pick<RequestTarget, 'host'>): void {
-    for (const { id, held } of this.#held) if (held?.isWaiting === true) host.abort(id)
+    for (const { id, suspended } of this.#suspended)
+      if (suspended?.isWaiting === true) host.abort(id)
   }
 
   /** The host's callback: requests and log messages of the server. */
@@ -158,23 +161,23 @@ export class RequestForwarder {
   #begin(
     { id, era, client, progress = false }: McpRequestHead,
     params: Json,
-    tell: SendPart,
+    send: SendPart,
   ): RunningRequest {
     const { inputTimeoutMs, process } = this.#deps
     const said = isObject(params['_meta']) ? params['_meta'] : {}
     const capabilities = client?.capabilities ?? said[CAPABILITIES_KEY]
     const level = client?.logLevel ?? said[LOG_LEVEL_KEY]
-    const isHeld = era === 'modern' && process !== undefined
+    const isSuspendable = era === 'modern' && process !== undefined
     return {
       id,
       era,
       capabilities: isObject(capabilities) ? capabilities : {},
       logLevel: LOG_LEVELS.find((each) => each === level),
-      isHeard: progress,
-      tell,
+      wantsNotices: progress,
+      send,
       hasAsked: false,
       cancelled: new Cancellation(),
-      held: isHeld ? new SuspendedRequest(process, params, inputTimeoutMs) : undefined,
+      suspended: isSuspendable ? new SuspendedRequest(process, params, inputTimeoutMs) : undefined,
     }
   }
 
@@ -231,7 +234,7 @@ export class RequestForwarder {
         ? undefined
         : (method: string, asked: unknown): Promise<unknown> => this.#ask(running, method, asked)
     const deps = { bus, server, host: to.host, era, ask }
-    return forwardRequest(deps, request, (...part) => running.tell(...part))
+    return forwardRequest(deps, request, (...part) => running.send(...part))
   }
 
   /** Continues a suspended request with its caller's answers. */
@@ -239,11 +242,11 @@ export class RequestForwarder {
     running: RunningRequest,
     head: McpRequestHead,
     params: Json,
-    tell: SendPart,
+    send: SendPart,
   ): Promise<McpReply> {
-    const { logLevel, isHeard } = this.#begin(head, params, tell)
-    Object.assign(running, { tell, logLevel, isHeard })
-    running.held?.answer(params['inputResponses'])
+    const { logLevel, wantsNotices } = this.#begin(head, params, send)
+    Object.assign(running, { send, logLevel, wantsNotices })
+    running.suspended?.answer(params['inputResponses'])
     const key = this.#wait(head, running)
     try {
       return await this.#round(running)
@@ -253,8 +256,8 @@ export class RequestForwarder {
   }
 
   async #round(running: RunningRequest): Promise<McpReply> {
-    const answer = await running.held?.round()
-    if (running.held?.isWaiting !== true) this.#held.delete(running)
+    const answer = await running.suspended?.round()
+    if (running.suspended?.isWaiting !== true) this.#suspended.delete(running)
     return answer ?? toError(invalidParams('requestState: nobody holds the request'))
   }
 
@@ -295,8 +298,8 @@ export class RequestForwarder {
     const method = 'notifications/message'
     const params = { level, ...(logger === undefined ? {} : { logger }), data }
     const { bus, server, process, hasSession = false } = this.#deps
-    if (cause !== undefined && (cause.isHeard || !hasSession)) {
-      if (isWanted(level, cause)) cause.tell({ type: 'notice', method }, JSON.stringify(params))
+    if (cause !== undefined && (cause.wantsNotices || !hasSession)) {
+      if (isWanted(level, cause)) cause.send({ type: 'notice', method }, JSON.stringify(params))
     } else if (process !== undefined) {
       if (isAtLeast(level, this.#sessionLevel)) this.#toSession(method, params)
       // A log message during a call may concern its caller, so no other client gets it.
@@ -316,22 +319,22 @@ export class RequestForwarder {
     params: unknown,
     withdrawn?: AbortSignal,
   ): Promise<unknown> {
-    const { era, capabilities, held, cancelled, isHeard, tell } = running
+    const { era, capabilities, suspended, cancelled, wantsNotices, send } = running
     running.hasAsked = true
     checkCapability(capabilities, method, params)
     const over = toAbortSignal(cancelled)
     const signal = withdrawn === undefined ? over : AbortSignal.any([withdrawn, over])
     if (era === 'legacy') {
       // It waits for its answer alone.
-      if (!isHeard) throw new ClientRefusal(refused(method))
+      if (!wantsNotices) throw new ClientRefusal(refused(method))
       const { inputTimeoutMs: limitMs } = this.#deps
-      const send = (ask: string): void => tell({ type: 'ask', ask, method }, toJson(params))
-      return this.#questions.ask(send, { signal, limitMs })
+      const sendQuestion = (ask: string): void => send({ type: 'ask', ask, method }, toJson(params))
+      return this.#questions.ask(sendQuestion, { signal, limitMs })
     }
     // Callers of a shared process cannot be asked to retry.
-    if (held === undefined) throw new ClientRefusal(refused(method))
+    if (suspended === undefined) throw new ClientRefusal(refused(method))
     // The time limit applies to each round of input.
-    using question = held.ask({ method, params })
+    using question = suspended.ask({ method, params })
     return await this.#questions.ask(
       (ask) => {
         question.onAnswer = (result) => this.#questions.answer(ask, { result })
@@ -352,8 +355,8 @@ const METHODS = {
 } as const
 
 /** An older client that asked for no level takes what there is; a newer one must ask. */
-function isWanted(level: McpLogLevel, { era, logLevel, isHeard }: RunningRequest): boolean {
-  if (!isHeard) return false
+function isWanted(level: McpLogLevel, { era, logLevel, wantsNotices }: RunningRequest): boolean {
+  if (!wantsNotices) return false
   return logLevel === undefined ? era === 'legacy' : isAtLeast(level, logLevel)
 }
 

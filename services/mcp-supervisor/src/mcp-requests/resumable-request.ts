@@ -7,7 +7,7 @@ const PART_BYTES = 200
 
 /** The current caller of a request. */
 export interface Listener {
-  readonly tell: SendPart
+  readonly send: SendPart
   readonly answered: PromiseWithResolvers<McpReply>
 }
 
@@ -49,12 +49,12 @@ export class ResumableRequest {
     return this.#stored
   }
 
-  tell(head: McpReplyHead, body: string): void {
-    if (head.type === 'running') return this.#listener.tell(head, body)
+  send(head: McpReplyHead, body: string): void {
+    if (head.type === 'running') return this.#listener.send(head, body)
     const part = { head: { ...head, number: ++this.#count }, body }
     this.#parts.push(part)
     this.#bytes += sizeOf(part)
-    this.#listener.tell(part.head, body)
+    this.#listener.send(part.head, body)
   }
 
   end({ head, body }: McpReply): void {
@@ -69,13 +69,13 @@ export class ResumableRequest {
   }
 
   /** Tells another what came after a number, and goes on there. */
-  resume(after: number, tell: SendPart): Promise<McpReply> {
+  resume(after: number, send: SendPart): Promise<McpReply> {
     const answered = Promise.withResolvers<McpReply>()
     this.#listener.answered.resolve(MOVED)
-    this.#listener = { tell, answered }
-    tell({ type: 'running' }, '')
+    this.#listener = { send, answered }
+    send({ type: 'running' }, '')
     for (const { head, body } of this.#parts) {
-      if ('number' in head && Number(head.number) > after) tell(head, body)
+      if ('number' in head && Number(head.number) > after) send(head, body)
     }
     if (this.#outcome !== undefined) answered.resolve(this.#outcome)
     return answered.promise

@@ -36,32 +36,32 @@ const head = (id = 'a'): McpRequestHead => ({
 
 /** A request that does what it is told to. */
 function run(given: McpRequestHead = head()) {
-  const told: Told = []
+  const sent: Told = []
   const ended = Promise.withResolvers<McpReply>()
-  let tell: SendPart = () => undefined
+  let send: SendPart = () => undefined
   const answer = requests.run(
     given,
-    (...part) => void told.push(part),
+    (...part) => void sent.push(part),
     async (to) => {
-      tell = to
+      send = to
       return ended.promise
     },
   )
-  const notice = (body: string): void => tell({ type: 'notice', method: 'm' }, body)
-  const ask = (body: string): void => tell({ type: 'ask', ask: 's.1', method: 'm' }, body)
-  return { told, answer, notice, ask, ...ended, tell: (part: McpReplyHead) => tell(part, '') }
+  const notice = (body: string): void => send({ type: 'notice', method: 'm' }, body)
+  const ask = (body: string): void => send({ type: 'ask', ask: 's.1', method: 'm' }, body)
+  return { sent, answer, notice, ask, ...ended, send: (part: McpReplyHead) => send(part, '') }
 }
 
 /** A caller that is back. */
 function resume(after = 0, id = 'a', client = 'ann') {
-  const told: Told = []
-  const answer = requests.resume({ id, client, after }, (...part) => void told.push(part))
-  return { told, answer }
+  const sent: Told = []
+  const answer = requests.resume({ id, client, after }, (...part) => void sent.push(part))
+  return { sent, answer }
 }
 
-const bodiesOf = (told: Told): string[] => told.flatMap(([, body]) => (body === '' ? [] : [body]))
+const bodiesOf = (sent: Told): string[] => sent.flatMap(([, body]) => (body === '' ? [] : [body]))
 const running: Told[number] = [{ type: 'running' }, '']
-const kept: Told[number] = [{ type: 'kept', supervisor: 'sup-1' }, '']
+const resumable: Told[number] = [{ type: 'kept', supervisor: 'sup-1' }, '']
 
 async function answered(id: string, { head: answer = OK.head, bytes = 0 } = {}): Promise<void> {
   const request = run(head(id))
@@ -72,13 +72,13 @@ async function answered(id: string, { head: answer = OK.head, bytes = 0 } = {}):
 
 describe('is not kept', () => {
   test('what is answered soon and says nothing', async () => {
-    const { answer, told, resolve, tell } = run()
+    const { answer, sent, resolve, send } = run()
     await vi.advanceTimersByTimeAsync(249)
-    tell({ type: 'running' })
+    send({ type: 'running' })
     resolve(OK)
     expect(await answer).toEqual(OK)
     await vi.advanceTimersByTimeAsync(1)
-    expect(told).toEqual([running])
+    expect(sent).toEqual([running])
     expect(requests.size).toBe(0)
   })
 
@@ -86,20 +86,20 @@ describe('is not kept', () => {
     ['cannot come back', { isResumable: false }],
     ['has no session', { client: undefined }],
   ])('what is asked by who %s', async (_, more) => {
-    const { answer, told, notice, resolve } = run({ ...head(), ...more })
+    const { answer, sent, notice, resolve } = run({ ...head(), ...more })
     notice('1')
     await vi.advanceTimersByTimeAsync(250)
     resolve(OK)
     expect(await answer).toEqual(OK)
-    expect(told).toEqual([[{ type: 'notice', method: 'm' }, '1']])
+    expect(sent).toEqual([[{ type: 'notice', method: 'm' }, '1']])
     expect(requests.size).toBe(0)
   })
 })
 
 test('what takes long is kept, which is told at once, for a minute after its answer', async () => {
-  const { answer, told, resolve } = run()
+  const { answer, sent, resolve } = run()
   await vi.advanceTimersByTimeAsync(250)
-  expect(told).toEqual([kept])
+  expect(sent).toEqual([resumable])
   await vi.advanceTimersByTimeAsync(3_600_000)
   resolve(OK)
   const numbered = { head: { type: 'result', number: 1 }, body: '{}' }
@@ -112,14 +112,14 @@ test('what takes long is kept, which is told at once, for a minute after its ans
 })
 
 test('what says something is kept from then on, and all of it has a number', async () => {
-  const { answer, told, notice, ask, tell, resolve } = run()
+  const { answer, sent, notice, ask, send, resolve } = run()
   notice('1')
   ask('2')
-  tell({ type: 'running' })
+  send({ type: 'running' })
   resolve(OK)
   expect(await answer).toMatchObject({ head: { number: 3 } })
-  expect(told).toEqual([
-    kept,
+  expect(sent).toEqual([
+    resumable,
     [{ type: 'notice', method: 'm', number: 1 }, '1'],
     [{ type: 'ask', ask: 's.1', method: 'm', number: 2 }, '2'],
     running,
@@ -137,23 +137,23 @@ test('a caller that comes back gets what it missed and the rest, the one before 
   first.resolve(OK)
   expect(await second.answer).toMatchObject({ head: { type: 'moved' } })
   expect(await third.answer).toMatchObject({ head: { type: 'result', number: 6 } })
-  expect([first, second, third].map(({ told }) => bodiesOf(told))).toEqual([
+  expect([first, second, third].map(({ sent }) => bodiesOf(sent))).toEqual([
     ['1', '2', '3'],
     ['2', '3', '4'],
     ['4', '5'],
   ])
   // Before all else it is said that it is there.
-  expect([second.told[0], third.told[0]]).toEqual([running, running])
+  expect([second.sent[0], third.sent[0]]).toEqual([running, running])
 })
 
 test('another client does not get it, nor takes it away', async () => {
-  const { answer, notice, told, resolve } = run()
+  const { answer, notice, sent, resolve } = run()
   notice('1')
   expect(() => resume(0, 'a', 'bob')).toThrow('not kept')
   notice('2')
   resolve(OK)
   expect(await answer).toMatchObject({ head: { type: 'result' } })
-  expect(bodiesOf(told)).toEqual(['1', '2'])
+  expect(bodiesOf(sent)).toEqual(['1', '2'])
 })
 
 test('a failure is told to who comes back, too', async () => {
@@ -172,7 +172,7 @@ test('a request that comes again takes the place of the one that failed', async 
   failed.reject(new Error('broke'))
   await expect(failed.answer).rejects.toThrow('broke')
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(bodiesOf(resume().told)).toEqual(['2'])
+  expect(bodiesOf(resume().sent)).toEqual(['2'])
 })
 
 describe('is let go of when there is too much', () => {
@@ -180,7 +180,7 @@ describe('is let go of when there is too much', () => {
     const { notice, ask } = run()
     ask('q')
     for (let index = 0; index < 10; index++) notice(`${index}`.padEnd(800))
-    expect(bodiesOf(resume().told).map((each) => each.trim())).toEqual(['q', '8', '9'])
+    expect(bodiesOf(resume().sent).map((each) => each.trim())).toEqual(['q', '8', '9'])
   })
 
   test('the oldest answer of all', async () => {

@@ -45,25 +45,25 @@ export class ResumableRequests implements Disposable {
   /** Runs a request, and keeps its replies once they may be missed. */
   run(
     { id, client, isResumable }: McpRequestHead,
-    tell: SendPart,
-    begin: (tell: SendPart) => Promise<McpReply>,
+    send: SendPart,
+    begin: (send: SendPart) => Promise<McpReply>,
   ): Promise<McpReply> {
-    if (isResumable !== true || client === undefined) return begin(tell)
+    if (isResumable !== true || client === undefined) return begin(send)
     const answered = Promise.withResolvers<McpReply>()
-    let kept: ResumableRequest | undefined
+    let resumable: ResumableRequest | undefined
     const keep = (): ResumableRequest => {
-      kept ??= this.#keep(new ResumableRequest(id, client.id, { tell, answered }), tell)
-      return kept
+      resumable ??= this.#keep(new ResumableRequest(id, client.id, { send, answered }), send)
+      return resumable
     }
     const late = setTimeout(keep, this.#limits.afterMs)
-    const settle = (end: (kept: ResumableRequest) => void, answer: () => void): void => {
+    const settle = (end: (resumable: ResumableRequest) => void, answer: () => void): void => {
       clearTimeout(late)
-      if (kept === undefined) answer()
-      else this.#end(kept, end)
+      if (resumable === undefined) answer()
+      else this.#end(resumable, end)
     }
     begin((head, body) => {
-      if (kept === undefined && head.type === 'running') return tell(head, body)
-      this.#change(keep(), (to) => to.tell(head, body))
+      if (resumable === undefined && head.type === 'running') return send(head, body)
+      this.#change(keep(), (to) => to.send(head, body))
     }).then(
       (answer) =>
         settle(
@@ -80,45 +80,45 @@ export class ResumableRequests implements Disposable {
   }
 
   /** Sends the replies that a caller has missed, and the rest. Throws `not-found`. */
-  resume({ id, client, after }: ResumeHead, tell: SendPart): Promise<McpReply> {
-    const kept = this.#requests.get(id)
-    if (kept?.client === client) return kept.resume(after, tell)
+  resume({ id, client, after }: ResumeHead, send: SendPart): Promise<McpReply> {
+    const resumable = this.#requests.get(id)
+    if (resumable?.client === client) return resumable.resume(after, send)
     throw new BusError('not-found', 'the request is not kept, or not any more')
   }
 
   [Symbol.dispose](): void {
-    for (const kept of this.#answered.keys()) this.#drop(kept)
+    for (const resumable of this.#answered.keys()) this.#drop(resumable)
   }
 
-  #keep(kept: ResumableRequest, tell: SendPart): ResumableRequest {
+  #keep(resumable: ResumableRequest, send: SendPart): ResumableRequest {
     // A gateway may have come again with one that failed here.
-    const before = this.#requests.get(kept.id)
+    const before = this.#requests.get(resumable.id)
     if (before !== undefined) this.#drop(before)
-    this.#requests.set(kept.id, kept)
-    this.#bytes += kept.bytes
-    tell({ type: 'kept', supervisor: this.#bus.id }, '')
-    return kept
+    this.#requests.set(resumable.id, resumable)
+    this.#bytes += resumable.bytes
+    send({ type: 'kept', supervisor: this.#bus.id }, '')
+    return resumable
   }
 
-  #end(kept: ResumableRequest, end: (kept: ResumableRequest) => void): void {
-    this.#change(kept, end)
-    if (this.#requests.get(kept.id) !== kept) return
-    this.#storedBytes += kept.stored?.bytes ?? 0
+  #end(resumable: ResumableRequest, end: (resumable: ResumableRequest) => void): void {
+    this.#change(resumable, end)
+    if (this.#requests.get(resumable.id) !== resumable) return
+    this.#storedBytes += resumable.stored?.bytes ?? 0
     this.#makeRoom()
-    const over = setTimeout(() => this.#drop(kept), this.#limits.keepMs).unref()
-    this.#answered.set(kept, over)
+    const over = setTimeout(() => this.#drop(resumable), this.#limits.keepMs).unref()
+    this.#answered.set(resumable, over)
   }
 
-  #change(kept: ResumableRequest, change: (kept: ResumableRequest) => void): void {
-    const before = kept.bytes
-    change(kept)
-    if (this.#requests.get(kept.id) !== kept) return
-    this.#bytes += kept.bytes - before
+  #change(resumable: ResumableRequest, change: (resumable: ResumableRequest) => void): void {
+    const before = resumable.bytes
+    change(resumable)
+    if (this.#requests.get(resumable.id) !== resumable) return
+    this.#bytes += resumable.bytes - before
     this.#makeRoom()
-    while (this.#isFull || kept.bytes > this.#limits.requestBytes) {
-      const size = kept.bytes
-      if (!kept.forget()) break
-      this.#bytes -= size - kept.bytes
+    while (this.#isFull || resumable.bytes > this.#limits.requestBytes) {
+      const size = resumable.bytes
+      if (!resumable.forget()) break
+      this.#bytes -= size - resumable.bytes
     }
   }
 
@@ -133,14 +133,14 @@ export class ResumableRequests implements Disposable {
     }
   }
 
-  #drop(kept: ResumableRequest): void {
-    clearTimeout(this.#answered.get(kept))
-    this.#answered.delete(kept)
-    this.#requests.delete(kept.id)
-    this.#bytes -= kept.bytes
-    if (kept.stored === undefined) return
-    this.#storedBytes -= kept.stored.bytes
+  #drop(resumable: ResumableRequest): void {
+    clearTimeout(this.#answered.get(resumable))
+    this.#answered.delete(resumable)
+    this.#requests.delete(resumable.id)
+    this.#bytes -= resumable.bytes
+    if (resumable.stored === undefined) return
+    this.#storedBytes -= resumable.stored.bytes
     // Objects that are not removed expire.
-    this.#bus.blobs.remove(kept.stored.key).catch(() => undefined)
+    this.#bus.blobs.remove(resumable.stored.key).catch(() => undefined)
   }
 }
