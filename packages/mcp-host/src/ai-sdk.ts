@@ -16,7 +16,7 @@ export interface AiSdkTool {
   readonly toModelOutput: (result: { readonly output: CallToolResult }) => AiSdkOutput
 }
 
-/** What the AI SDK tells of a call. */
+/** The options of a call that the AI SDK passes on. */
 export interface AiSdkCall {
   readonly toolCallId: string
   readonly abortSignal?: AbortSignal | undefined
@@ -88,7 +88,7 @@ function toSchema(inputSchema: Readonly<Record<string, unknown>>): AiSdkSchema {
   // Providers take nothing but objects.
   const jsonSchema = { type: 'object', properties: {}, ...schema }
   const own = {
-    // How the AI SDK knows its own schemas. Of a Standard Schema it would forbid further properties.
+    // Marks a schema as the AI SDK's own. To a Standard Schema it would add a ban of further properties.
     [Symbol.for('vercel.ai.schema')]: true,
     jsonSchema,
     validate: undefined,

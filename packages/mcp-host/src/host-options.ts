@@ -12,9 +12,8 @@ import type { StartPolicy } from './server/server-group.ts'
 
 export interface MCPHostOptions {
   /**
-   * Where `${NAME}` in the configuration comes from; default: `process.env`. Servers see only a safe
-   * part of it (`PATH`, `HOME`, language, time zone, proxies, package managers' settings) besides what is
-   * configured for them.
+   * The values of `${NAME}` in the configuration; default: `process.env`. Servers get only a safe part of it (`PATH`,
+   * `HOME`, language, time zone, proxies, package managers' settings) besides their configured variables.
    */
   readonly env?: Environment
   /** Default: silent. */
@@ -24,36 +23,36 @@ export interface MCPHostOptions {
   /** From a server's launch to its first lists, in milliseconds; default 30,000. */
   readonly startTimeoutMs?: number
   /**
-   * The same until a server that is started by `npx`, `uvx` or their like was ready once, since they may have to
-   * fetch it; default 180,000. A server's own `startTimeoutMs` takes its place.
+   * The time limit for the start of a server by `npx`, `uvx` or the like until it was ready once, since the program may
+   * have to be fetched; default 180,000. A server's own `startTimeoutMs` replaces it.
    */
   readonly installTimeoutMs?: number
   /**
-   * How long all servers together may take to start, in milliseconds; default 60,000. Under
-   * `all-or-nothing` the start fails then; under `best-effort` it is over for the caller, and those
-   * that are missing go on starting. It begins anew when a server has fetched its program.
+   * The time limit for the start of all servers together, in milliseconds; default 60,000. Under `all-or-nothing` the
+   * start then fails; under `best-effort` it returns, and missing servers go on starting. It begins again when a server
+   * has fetched its program.
    */
   readonly startAllTimeoutMs?: number
-  /** How often a failed start is tried again, after 1 s, 2 s, … at most 30 s; default 3. */
+  /** Retries of a failed start, after 1 s, 2 s, … at most 30 s; default 3. */
   readonly startRetries?: number
-  /** How long a server may be silent about a request, in milliseconds; default 60,000. */
+  /** The time limit for silence during a request, in milliseconds; default 60,000. */
   readonly defaultToolTimeoutMs?: number
-  /** How long a request may take however much progress it reports, in milliseconds; default 600,000. */
+  /** The time limit for a request with progress, in milliseconds; default 600,000. */
   readonly maxToolTimeoutMs?: number
-  /** How long a server may take to stop before it is killed, in milliseconds; default 10,000. */
+  /** The time limit for a stop before the process is killed, in milliseconds; default 10,000. */
   readonly stopGraceMs?: number
   /** Requests that one server has at a time; more wait, the urgent ones first; default 128. */
   readonly maxConcurrentCalls?: number
   /** When calls of a server or tool are refused because too many failed. */
   readonly circuitBreaker?: CircuitBreakerConfig
-  /** Of prompts and resources; default 5 minutes and 1,000 entries, `false` for none. */
+  /** The cache of prompts and resources; default 5 minutes and 1,000 entries, `false` for none. */
   readonly cache?: CacheOptions | false
-  /** What one server may send; what is more is refused or left out. Default: `docs/reference/limits.md`. */
+  /** Limits for messages of one server; the rest is refused or dropped. Default: `docs/reference/limits.md`. */
   readonly messageLimits?: Partial<MessageLimits>
-  /** How the host introduces itself to servers. */
+  /** The client info for servers. */
   readonly clientInfo?: Implementation
   /**
-   * What servers may ask for, where the callback answers for somebody else; default: all that it is registered
+   * Capabilities for servers, where the callback answers for another client; default: the kinds that it is registered
    * for.
    */
   readonly clientCapabilities?: ClientCapabilities
@@ -73,12 +72,12 @@ export interface MCPHostOptions {
   readonly watch?: boolean
   /** Shared by several hosts of one process; default: one of its own, disposed with the host. */
   readonly guardian?: Guardian
-  /** Where requests are counted, also for several hosts together; default: one of its own. */
+  /** The registry that counts requests, which several hosts may share; default: one of its own. */
   readonly metrics?: MetricsRegistry
 }
 
 export interface CacheOptions {
-  /** How long an entry is fresh when its server does not say, in milliseconds. */
+  /** The lifetime of an entry without a hint of its server, in milliseconds. */
   readonly ttlMs?: number
   /** The least recently used go first. */
   readonly maxEntries?: number

@@ -60,7 +60,7 @@ interface Abortable {
   readonly cancellation: Cancellation
 }
 
-/** What `MCPHost.complete` completes: an argument of a prompt or of a resource template. */
+/** The parameters of `MCPHost.complete`: an argument of a prompt or of a resource template. */
 export type CompleteParams = Omit<CompleteRequestParams, '_meta'>
 
 /**
@@ -121,12 +121,12 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * Registers handlers for requests of servers: sampling, elicitation, roots, log messages. Servers
-   * are told that they may ask what has a handler, and no more. A handler that returns `undefined`
-   * declines. Throws when the host is initialized already: servers are told once, when they start.
+   * Registers handlers for requests of servers: sampling, elicitation, roots, log messages. Only kinds with a handler
+   * are declared to servers. A handler that returns `undefined` declines. Throws when the host is initialized already,
+   * since capabilities are declared at the start.
    */
   registerCallback(handlers: ServerRequestHandlers): void
-  /** The same with one function for all kinds, or for those listed. */
+  /** Registers one function for all kinds, or for those listed. */
   registerCallback(callback: ServerRequestCallback, kinds?: readonly ServerRequestKind[]): void
   registerCallback(
     handlers: ServerRequestHandlers | ServerRequestCallback,
@@ -232,8 +232,8 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * What happens from now on, until the shutdown is done. A reader that falls 1,000 events behind
-   * gets an error: it would miss some.
+   * All events until the shutdown is done. A reader that falls 1,000 events behind gets an error, since it would miss
+   * some.
    */
   events<Type extends HostEvent['type'] = HostEvent['type']>(
     options: EventsOptions<Type>,
@@ -342,7 +342,7 @@ export class MCPHost implements AsyncDisposable {
     })
   }
 
-  /** Asks to be told of a resource's changes, which come as `resource-updated`, also after restarts. */
+  /** Subscribes to a resource, also after restarts. Changes are `resource-updated` events. */
   async subscribe(
     resource: string | ResourceIdentity,
     options: Pick<RequestOptions, 'timeoutMs'> = {},
@@ -360,12 +360,12 @@ export class MCPHost implements AsyncDisposable {
     await this.#member(server, {}).client.unsubscribe(uri, options)
   }
 
-  /** Tells an older server that what it is answered for roots has changed. Throws `ServerUnavailableError`. */
+  /** Notifies an older server that the roots have changed. Throws `ServerUnavailableError`. */
   async rootsChanged(server: string): Promise<void> {
     await this.#member(server, {}).client.rootsChanged()
   }
 
-  /** How much one server, or every ready one, shall tell in its log messages. */
+  /** Sets the log level of one server, or of every ready one. */
   async setLoggingLevel(level: LoggingLevel, server?: string): Promise<void> {
     const members =
       server === undefined
@@ -424,7 +424,7 @@ export class MCPHost implements AsyncDisposable {
       const report = await this.reload()
       this.#events.emit({ type: 'reload', report })
     } catch (error) {
-      // Anything else is the end of the host, which is told by itself.
+      // Any other error ends the host, which reports it.
       if (!(error instanceof ConfigurationError)) return
       const fields = { component: 'host', action: 'reload', err: error }
       this.#options.logger.error(fields, 'the changed configuration is faulty')
@@ -447,7 +447,7 @@ export class MCPHost implements AsyncDisposable {
     return createManagedServer(deps, name, config)
   }
 
-  /** Of a server that another has replaced, or will replace, nobody hears. */
+  /** A replaced server, or a successor that is not in use yet, is not reported. */
   #changed({ server }: Pick<ManagedServer, 'server'>): void {
     const { name } = server
     const current = this.#group.get(name)?.server

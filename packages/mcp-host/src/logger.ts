@@ -1,6 +1,6 @@
 /**
- * What the host needs of a logger; a pino logger is one. Every line has the fields `component` and `action`, and
- * where they are known `server`, `tool`, `requestId`, `sessionId` and `correlationId`.
+ * The logger that the host needs; a pino logger fits. Every line has the fields `component` and `action`, and where
+ * they are known `server`, `tool`, `requestId`, `sessionId` and `correlationId`.
  */
 export interface Logger {
   /** Gets heartbeats; without it they are dropped. */

@@ -7,8 +7,8 @@ const QUIET_MS = 200
 const LONGEST_WAIT_MS = 1_000
 
 /**
- * Calls when a file's content has changed. Watches its folder, since editors and Kubernetes put a new file
- * in its place; `onFailure` is told when that cannot be watched.
+ * Calls the listener when a file's content has changed. Watches its folder, since editors and Kubernetes replace the
+ * file; `onFailure` is called when that is not possible.
  */
 export function watchFile(
   path: string,

@@ -20,12 +20,12 @@ import { sizeOf, type ValueSize } from './value-size.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** What is wrong with a value: some of it, or the schema itself; or that the check would take too long. */
+/** The reason to refuse a value: faults of the value, or of the schema, or a check that would take too long. */
 type Refusal =
   | {
       readonly kind: 'invalid'
       readonly issues: readonly ArgumentIssue[]
-      /** No honest mistake: somebody may be trying something. */
+      /** Not an honest mistake, but a possible attack. */
       readonly isSuspicious?: true
     }
   | UnusableSchema
@@ -42,7 +42,7 @@ type Soon<Value> = Value | Promise<Value>
 /** Issues that are described; a caller is helped by the first ones. */
 const MAX_ISSUES = 100
 
-/** Of the process, so that all hosts in it together have no more than two threads. */
+/** Shared by all hosts of the process, so that they have no more than two threads together. */
 const sharedThreads = new SchemaThreads()
 
 export interface ArgumentValidatorOptions {
@@ -103,7 +103,7 @@ export class ArgumentValidator {
     })
   }
 
-  /** Of a tool without an `outputSchema` every result is valid. */
+  /** Without an `outputSchema` every result is valid. */
   validateOutput({ outputSchema }: Tool, structuredContent: unknown): Soon<ResultVerdict> {
     if (outputSchema === undefined || this.mode === 'off') return { kind: 'valid' }
     const schema = this.#applicable(outputSchema)

@@ -1,7 +1,7 @@
 import type { ArgumentIssue } from '../errors/validation-error.ts'
 import type { SchemaError } from './schema-checker.ts'
 
-/** Longer lists and texts of a schema are cut in what callers are told. */
+/** Longer lists and texts of a schema are cut in messages. */
 const MAX_SHOWN_VALUES = 50
 const MAX_SHOWN_CHARACTERS = 500
 

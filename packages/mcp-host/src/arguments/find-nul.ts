@@ -10,7 +10,7 @@ export function findNul(args: Readonly<Record<string, unknown>>): string | undef
     const { path, value } = next
     if (typeof value === 'string' && value.includes('\0')) return path
     if (typeof value === 'object' && value !== null) {
-      // What refers to itself cannot be sent, which is said elsewhere.
+      // Circular values are refused elsewhere, since they cannot be sent.
       if (seen.has(value)) continue
       seen.add(value)
     }

@@ -24,8 +24,8 @@ export class PatternBudget {
 }
 
 /**
- * A regular expression that is applied only to texts for which it surely takes few steps, however it backtracks. ajv
- * takes it in the place of a RegExp.
+ * A regular expression that is applied only to texts for which a backtracking engine certainly needs few steps. ajv
+ * uses it instead of a RegExp.
  */
 export class GuardedPattern {
   readonly #pattern: RegExp
@@ -52,9 +52,9 @@ export class GuardedPattern {
 
 interface PatternShape {
   readonly length: number
-  /** How many parts may match texts of different lengths. */
+  /** The number of parts that match texts of different lengths. */
   readonly repetitions: number
-  /** How many parts may match in one of two ways. */
+  /** The number of parts that match in one of two ways. */
   readonly alternatives: number
   readonly isAnchored: boolean
 }
@@ -77,7 +77,7 @@ function shapeOf(source: string): PatternShape {
   }
 }
 
-/** How often a backtracking engine can look at a character of a text of this length, at most. */
+/** The most often that a backtracking engine looks at a character of a text of this length. */
 function stepsOf(shape: PatternShape, length: number): number {
   const { repetitions, alternatives, isAnchored } = shape
   if (repetitions === Infinity) return Infinity

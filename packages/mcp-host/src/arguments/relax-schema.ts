@@ -28,8 +28,9 @@ const SCHEMA_MAPS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The schema without what servers seldom mean: formats and the ban of unknown properties. Of alternatives more than one
- * may fit, since some are told apart by that ban alone. What stands in `not` and `if` stays: there, less refuses more.
+ * The schema without formats and the ban of unknown properties, which servers seldom mean. More than one alternative of
+ * `oneOf` may match, since that ban alone separates some. `not` and `if` stay unchanged: there, a weaker schema refuses
+ * more.
  */
 export function relaxSchema(schema: Schema): Schema {
   const keywords = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {

@@ -7,7 +7,7 @@ import type { JsonSchema } from '../inventory/tool.ts'
 import { DearPatternError, GuardedPattern, type PatternBudget } from './guarded-pattern.ts'
 
 const OPTIONS: Options = {
-  // Servers' schemas are seldom strict, and not ours to correct.
+  // Schemas of servers are seldom strict, and not the host's to correct.
   strict: false,
   allErrors: true,
   // Else it writes to the console about formats that it does not know.
@@ -43,8 +43,8 @@ export type Faults =
   | UnusableSchema
 
 /**
- * Compiles JSON Schemas: as draft-07 where `$schema` says draft-04, -06 or -07, as 2019-09 where it says that, else as
- * 2020-12. It keeps what it compiled for as long as it lives.
+ * Compiles JSON Schemas: as draft-07 where `$schema` names draft-04, -06 or -07, as 2019-09 where it names that, else
+ * as 2020-12. Compiled schemas are kept as long as it lives.
  */
 export class SchemaChecker {
   readonly #options: Options
@@ -63,7 +63,7 @@ export class SchemaChecker {
       // or "#" would not be found while used schemas are not kept.
       const check = this.#dialect($schema).compile({ $id: 'tool:/schema', ...schema })
       if (!('$async' in check)) return { kind: 'check', check }
-      // Its verdict is a promise, which rejects where nobody waits for it.
+      // Its verdict is a promise, which would reject unhandled.
       return { kind: 'unusable-schema', reason: '"$async" is not supported' }
     } catch (error) {
       return { kind: 'unusable-schema', reason: reasonOf(error) }
@@ -80,7 +80,7 @@ export class SchemaChecker {
   }
 }
 
-/** What is wrong with a value. Throws `DearPatternError`. */
+/** The faults of a value. Throws `DearPatternError`. */
 export function faultsOf(check: ValidateFunction, value: unknown): Faults {
   try {
     if (check(value)) return { kind: 'errors', errors: [] }

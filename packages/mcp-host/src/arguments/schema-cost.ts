@@ -12,7 +12,7 @@ const MAX_FORMATTED_CHARACTERS = 2000
 /** Schemas that lead through more references and alternatives without an end are not followed further. */
 const MAX_OPEN = 500
 
-/** How much work one schema is for one value, and what is inside that value; `pairs` are pairs of items compared. */
+/** The work of a schema for one value, and for what is inside that value; `pairs` are pairs of items compared. */
 interface Work {
   readonly checks: number
   readonly pairs: number

@@ -3,11 +3,11 @@ import { Worker } from 'node:worker_threads'
 import type { JsonSchema } from '../inventory/tool.ts'
 import type { Faults } from './schema-checker.ts'
 
-/** How long one value may take to be checked, in milliseconds. */
+/** The time limit for the check of one value, in milliseconds. */
 const CHECK_LIMIT_MS = 2000
-/** The same for a schema to be compiled. Longer, since one that takes more is not applied at all. */
+/** The time limit for compiling a schema. Longer, since a schema over it is not applied at all. */
 const COMPILE_LIMIT_MS = 5000
-/** How long a thread may take to start, in milliseconds: only a machine that is out of memory takes so long. */
+/** The time limit for the start of a thread, in milliseconds: reached only on a machine without memory. */
 const START_LIMIT_MS = 30_000
 /** One server takes one of them at most, so that two must be hostile before a third has to wait. */
 const MAX_THREADS = 2
@@ -18,15 +18,15 @@ const IDLE_LIMIT_MS = 30_000
 /** A thread that needs more is ended, and the check refused; in megabytes. */
 const MEMORY_LIMIT_MB = 128
 
-/** What a thread is given. */
+/** The job of a thread. */
 export interface ThreadJob {
-  /** The same for the same schema. */
+  /** Equal for equal schemas. */
   readonly schemaId: number
   readonly schema: JsonSchema
   readonly value: unknown
 }
 
-/** What a thread tells. */
+/** A message of a thread. */
 export type ThreadNotice =
   | { readonly kind: 'ready' }
   | { readonly kind: 'compiled' }
@@ -35,7 +35,7 @@ export type ThreadNotice =
 export interface Unchecked {
   readonly kind: 'unchecked'
   readonly reason: string
-  /** How far it came: a schema that cannot be compiled in time is of no use for other values either. */
+  /** The phase that it reached: a schema that cannot be compiled in time is useless for other values, too. */
   readonly phase: 'starting' | 'compiling' | 'checking'
 }
 

@@ -3,7 +3,7 @@ import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
 /** A string of so many characters takes about as long to check as one more value. */
 const CHARACTERS_PER_VALUE = 32
 
-/** What the time of a check depends on. */
+/** The size of a value, which the time of a check depends on. */
 export interface ValueSize {
   /** Objects, arrays and scalars, and their text in units of 32 characters. */
   readonly values: number

@@ -1,4 +1,4 @@
-/** What a request needs to know of an `AbortSignal`. */
+/** The part of an `AbortSignal` that requests need. */
 export type CancelSignal = Pick<AbortSignal, 'aborted' | 'reason' | 'throwIfAborted'> & {
   addEventListener(type: 'abort', listener: () => void): void
   removeEventListener(type: 'abort', listener: () => void): void
@@ -35,7 +35,7 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** For what takes nothing less. Lives as long as `signal`. */
+/** Adapter for APIs that require a real `AbortSignal`. Lives as long as `signal`. */
 export function toAbortSignal(signal: CancelSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal
   const controller = new AbortController()

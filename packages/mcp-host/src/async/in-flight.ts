@@ -1,4 +1,4 @@
-/** Counts work under way, so that who stops can wait for it. */
+/** Counts work in flight, so that a drain can wait for it. */
 export class InFlight {
   #count = 0
   #ended: PromiseWithResolvers<void> | undefined

@@ -3,14 +3,13 @@ const MAX_SLOTS = 2 ** 20
 const TURNS = 2 ** 32
 
 /**
- * Entries that come and go all the time, as requests under way do, under keys that it gives out: integers that
- * do not come again for a long time. In the place of a `Map` or `Set`, which every so often moves to a new table
- * that the old one refers to: as soon as one such table is in the old generation, the collector of the young one
- * keeps and copies all tables after it, with all that was ever in them.
+ * Entries with a short life, such as requests in flight, under integer keys that are not reused for a long time.
+ * Replaces a `Map` or `Set`, which moves to a new table every so often: once one such table is in the old generation,
+ * the scavenger keeps and copies all tables after it, with all of their former entries.
  */
 export class SlotMap<Value extends object> {
   readonly #values: (Value | undefined)[] = []
-  /** Of the entry in each slot, or the last that was. */
+  /** The key of the present or last entry of each slot. */
   readonly #keys: number[] = []
   readonly #free: number[] = []
   #turn = 0

@@ -7,7 +7,7 @@ import type { CacheableOptions } from '../requests/options.ts'
 import type { Cached, TtlCache } from './ttl-cache.ts'
 
 export interface ServerCacheDeps {
-  /** Of all servers; undefined: nothing is cached. */
+  /** Shared by all servers; undefined: no caching. */
   readonly cache: TtlCache<object> | undefined
   /** The server cannot be asked now. */
   readonly isAway: () => boolean
@@ -16,7 +16,7 @@ export interface ServerCacheDeps {
 /** The prompts and resources of one server, as it last gave them. */
 export class ServerCache {
   readonly #deps: ServerCacheDeps
-  /** What a server answered before it was configured anew is not what it says now. */
+  /** Changes with the configuration, so that entries of an earlier one are not found. */
   readonly #prefix: string
   /** Counts what was forgotten: an answer asked for before that is not worth keeping. */
   #forgotten = 0
@@ -39,7 +39,7 @@ export class ServerCache {
     return this.#get(this.#key('prompt', JSON.stringify([name, sorted])), options, fetch)
   }
 
-  /** What is kept, or what `fetch` gets. */
+  /** The cached value, or the result of `fetch`. */
   async readResource(
     uri: string,
     options: CacheableOptions,
@@ -48,7 +48,7 @@ export class ServerCache {
     return this.#get(this.#key('resource', uri), options, fetch)
   }
 
-  /** What is cached is of no use any more: one resource, or all of one kind. */
+  /** Removes one resource, or all entries of a kind. */
   forget(kind: 'prompt' | 'resource', uri?: string): void {
     this.#forgotten += 1
     const { cache } = this.#deps
@@ -67,14 +67,14 @@ export class ServerCache {
     // Under this key are results of this kind alone.
     const held = cache.get(key) as Cached<Result> | undefined
     if (use === 'use' && held?.isFresh === true) return marked(held.value, 'hit')
-    // What was true a while ago is better than nothing, or a long wait, while the server is away.
+    // A stale value is better than an error, or a long wait, while the server is away.
     if (held !== undefined && isAway()) return marked(held.value, 'stale')
     const forgotten = this.#forgotten
     try {
       const result = await fetch()
       // A server may say for how long; 0 means that the next reader asks again.
       if (forgotten === this.#forgotten) {
-        // A copy: its reader may do with the result what it likes.
+        // A copy: its reader may change the result.
         cache.set(key, structuredClone(result), ttlOf(result))
       }
       return result

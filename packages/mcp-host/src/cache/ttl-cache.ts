@@ -1,5 +1,5 @@
 export interface TtlCacheOptions {
-  /** How long a value is fresh, in milliseconds. */
+  /** The lifetime of a fresh value, in milliseconds. */
   readonly ttlMs: number
   /** Beyond it, what was not used for the longest time is dropped. */
   readonly maxEntries: number

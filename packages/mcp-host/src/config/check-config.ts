@@ -86,7 +86,7 @@ const ANY_TYPE = z.object({ type: z.enum(Object.keys(SCHEMAS), TYPES) })
 
 const REMEDY = 'Give { servers: { name: { type: "stdio", … } } }.'
 
-/** What the compiler cannot see in a configuration given as an object. Throws `ConfigurationError`. */
+/** Checks a configuration object beyond its types. Throws `ConfigurationError`. */
 export function checkConfig(config: McpConfig): void {
   // A caller without a compiler may give anything.
   const { servers } = isObject(config) ? config : {}

@@ -7,7 +7,7 @@ export interface Dependent {
 export interface DependencyFault {
   /** The server at fault. */
   readonly name: string
-  /** Of the entry in its `dependencies`. */
+  /** The index in its `dependencies`. */
   readonly index: number
   readonly message: string
   readonly remedy: string

@@ -4,7 +4,7 @@ export interface InstancesFault {
   readonly remedy: string
 }
 
-/** What does not go together with the `instances` of a server, or without them. */
+/** The contradiction between `instances` and other fields of a server, if there is one. */
 export function checkInstances({
   instances,
   balance,

@@ -1,7 +1,7 @@
 import type { Environment } from '../environment.ts'
 import { isForFetching } from './fetch-environment.ts'
 
-/** What a program needs to find its files, its user and its language; nothing that is a secret. */
+/** Variables by which a program finds its files, its user and its language; none holds a secret. */
 export const SAFE_NAMES: ReadonlySet<string> = new Set([
   'HOME',
   'LANG',
@@ -16,7 +16,7 @@ export const SAFE_NAMES: ReadonlySet<string> = new Set([
   'USER',
 ])
 
-/** The same for Windows, where names have no case: `Path` and `SystemRoot` are the usual ones. */
+/** The Windows variables, whose names are case-insensitive: `Path` and `SystemRoot` are the usual spellings. */
 const SAFE_NAMES_WINDOWS: ReadonlySet<string> = new Set([
   'APPDATA',
   'COMSPEC',
@@ -38,8 +38,8 @@ const SAFE_NAMES_WINDOWS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The environment of a child: the safe part of ours, what it needs to fetch programs, then what is configured
- * for it, no more.
+ * The environment of a child: the safe part of the host's own, variables for fetching programs, then the configured
+ * ones, no more.
  */
 export function childEnvironment(
   parent: Environment,
@@ -53,7 +53,7 @@ export function childEnvironment(
   const ownUpper = new Set(Object.keys(configured).map((name) => name.toUpperCase()))
   const env = new Map<string, string>()
   for (const [name, value] of Object.entries(parent)) {
-    // Where names have no case, one left beside a configured one could win over it.
+    // With case-insensitive names an inherited variable could win over a configured one.
     if (value === undefined || own.has(toKey(name))) continue
     if (!safe.has(toKey(name))) {
       // `https_proxy` and `HTTPS_PROXY` are one setting, whichever of them is configured.

@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   streamable_http: 'http',
 }
 
-/** A longer time in seconds than anybody waits for a tool: several clients write milliseconds. */
+/** A longer limit in seconds is a mistake: several clients write milliseconds. */
 const MAX_SECONDS = 3600
 
 /**

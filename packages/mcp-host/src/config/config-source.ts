@@ -22,12 +22,12 @@ export interface ConfigSourceDeps {
 /** A path, a configuration as people write it, or one that was read before. */
 export type ConfigGiven = string | WrittenConfig | McpConfig
 
-/** Where a host reads its configuration, at first and for each reload. */
+/** The source of a host's configuration, for the start and for reloads. */
 export class ConfigSource implements Disposable {
   readonly #deps: ConfigSourceDeps
   readonly #options: Pick<ReadOptions, 'strict' | 'workspaceFolder'>
   #path: string | undefined
-  /** Answers to `${input:id}`: nobody is asked twice. */
+  /** Answers to `${input:id}`, so that no question is repeated. */
   #inputs: Readonly<Record<string, string>> = {}
   #watched: Disposable | undefined
   #isDisposed = false

@@ -7,12 +7,12 @@ export interface Expansion {
   readonly filled: ReadonlyMap<string, string>
   /** Names without a value and without a default. */
   readonly unset: readonly string[]
-  /** What starts like a variable but is none, as written. */
+  /** References of an unknown kind, as written. */
   readonly unknown: readonly string[]
 }
 
 export interface Known {
-  /** What `${NAME}` and `${env:NAME}` stand for. */
+  /** Values for `${NAME}` and `${env:NAME}`. */
   readonly variables: Environment
   /** Whole references beside those, as in `${workspaceFolder}` and `${input:token}`. */
   readonly references?: ReadonlyMap<string, string> | undefined

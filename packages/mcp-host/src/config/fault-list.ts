@@ -2,7 +2,7 @@ import type { ConfigFault } from '../errors/configuration-error.ts'
 
 export interface FaultListOptions {
   readonly file?: string | undefined
-  /** Whether anybody can look the line and column up: an object has none. */
+  /** Whether faults have a line and column: an object has none. */
   readonly hasLines: boolean
   /** Whether what `tolerate` adds is a fault. */
   readonly isStrict: boolean
@@ -28,7 +28,7 @@ export class FaultList {
     return this.#options.isStrict
   }
 
-  /** The first fault of a field at a place is the cause of any more, which are dropped. */
+  /** Later faults of the same field at the same place follow from the first, and are dropped. */
   add(offset: number, path: string, message: string, remedy: string): void {
     this.#put(this.#faults, offset, { path, message, remedy })
   }

@@ -33,8 +33,8 @@ const CREDENTIAL = /auth|token|passw|secret|credential|username|otp$|key$|^npm_c
 const USER_INFO = /:\/\/[^/\s]*@/
 
 /**
- * Whether a variable of ours is needed by a launcher such as `npx` or `uvx` that fetches its program. A proxy
- * may carry a password, without which nothing can be fetched; a registry or an index may not.
+ * Whether a launcher such as `npx` or `uvx` needs a variable to fetch its program. A proxy may have a password, without
+ * which nothing can be fetched; a registry or an index may not.
  */
 export function isForFetching(name: string, value: string): boolean {
   const upper = name.toUpperCase()

@@ -18,7 +18,7 @@ export interface FoundEntry {
 }
 
 interface Named extends Omit<FoundEntry, 'isDisabled' | 'givenName'> {
-  /** Where the name stands, and its field. */
+  /** The offset of the name, and its field. */
   readonly nameOffset: number
   readonly namePath: string
 }

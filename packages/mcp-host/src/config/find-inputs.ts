@@ -3,7 +3,7 @@ import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser'
 /** A value that VS Code asks its user for: an entry of `inputs`, which `${input:id}` refers to. */
 export interface ConfigInput {
   readonly id: string
-  /** What to ask for, in words. */
+  /** The question, in words. */
   readonly description?: string
   readonly default?: string
   /** Whether to hide what is typed. */

@@ -4,7 +4,7 @@ import { ownValue } from '../json/own-value.ts'
 
 /** Something that a schema does not allow. */
 export interface Problem {
-  /** Where, in steps from the checked value. */
+  /** The path from the checked value. */
   readonly path: readonly PropertyKey[]
   /** The last step itself is at fault, and not the value under it. */
   readonly isAboutKey: boolean
@@ -64,7 +64,7 @@ function valueAt(value: unknown, [step, ...rest]: readonly PropertyKey[]): unkno
   return valueAt(Reflect.get(value, step), rest)
 }
 
-/** What to write instead, from the example that the field is explained with. */
+/** A remedy by the example in the field's description. */
 export function exampleOf(schema: z.ZodObject, field: PropertyKey | undefined): string | undefined {
   const examples = ownValue(schema.shape, String(field))?.meta()?.['examples']
   if (!Array.isArray(examples) || examples.length === 0) return undefined

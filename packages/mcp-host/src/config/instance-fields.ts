@@ -17,7 +17,7 @@ const list = <Fields extends z.ZodRawShape>(fields: Fields) =>
     .min(1, 'must not be empty')
     .max(MAX_INSTANCES, `must have at most ${MAX_INSTANCES}`)
 
-/** Of a file and of an object alike. */
+/** Valid in a file and in an object. */
 export const stdioInstances = explained(
   z
     .union(
@@ -32,7 +32,7 @@ export const stdioInstances = explained(
   [{ args: ['server.js', '--big'], weight: 2 }, { env: { PORT: '8081' } }],
 )
 
-/** Of a file and of an object alike; `schemes` are those of the server. */
+/** Valid in a file and in an object; `schemes` are those of the server. */
 export const remoteInstances = (schemes: readonly [string, string]) =>
   explained(
     list({

@@ -1,12 +1,12 @@
 import type { ServerConfig, StdioInstance } from './mcp-config.ts'
 
 export interface Instance {
-  /** Of a server with this one instance. */
+  /** The configuration of a server with this instance alone. */
   readonly config: ServerConfig
   readonly weight: number
 }
 
-/** What the instances of a server are, in their order; `undefined` of one that has none. */
+/** The instances of a server, in their order; `undefined` without any. */
 export function instancesOf(server: ServerConfig): readonly Instance[] | undefined {
   if (server.instances === undefined) return undefined
   if (server.type === 'stdio') {

@@ -3,7 +3,7 @@ import { getNodeValue, type Node } from 'jsonc-parser'
 /** One `"key": value` of an object in the file. */
 export interface Member {
   readonly key: string
-  /** Where the key stands. */
+  /** The offset of the key. */
   readonly offset: number
   readonly value: Node
 }

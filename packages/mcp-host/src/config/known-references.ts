@@ -9,14 +9,14 @@ import { declaredInputs } from './find-inputs.ts'
 /** Folders of a workspace that clients keep their configuration in. */
 const CLIENT_FOLDERS = ['.vscode', '.cursor', '.gemini', '.kiro', '.roo', '.windsurf']
 
-/** What a file is about: its folder, or the one above where that is a client's. */
+/** The folder that a file configures: its own, or the one above for a client's folder. */
 export function folderOf(file: string | undefined, isStrict: boolean): string {
   if (file === undefined) return '.'
   const folder = dirname(file)
   return !isStrict && CLIENT_FOLDERS.includes(basename(folder)) ? dirname(folder) : folder
 }
 
-/** What VS Code and Cursor put in the place of references, by the whole reference. */
+/** Values of VS Code's and Cursor's predefined references, by the whole reference. */
 export function knownReferences(
   workspaceFolder: string,
   { HOME, USERPROFILE }: Environment,

@@ -4,7 +4,7 @@ import { checkServerName, MAX_SERVER_NAME_LENGTH, SERVER_NAME_REMEDY } from './s
 export interface GivenName {
   /** As it stands in the file. */
   readonly name: string
-  /** Where the name stands, and its field. */
+  /** The offset of the name, and its field. */
   readonly nameOffset: number
   readonly namePath: string
 }

@@ -15,7 +15,7 @@ export interface StdioServerConfig extends CommonServerConfig {
   readonly env: Readonly<Record<string, string>>
   /** Absolute. */
   readonly cwd: string
-  /** Of the process with all that it starts; enforced on Linux. */
+  /** Limits of the process with all of its descendants; enforced on Linux. */
   readonly limits?: ResourceLimits
   /** So many processes share the requests, or these, each with what differs. */
   readonly instances?: number | readonly StdioInstance[]
@@ -31,7 +31,7 @@ export interface StdioInstance extends InstanceConfig {
 /** A server that runs elsewhere: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
 export interface RemoteServerConfig extends CommonServerConfig {
   readonly type: 'http' | 'sse' | 'websocket'
-  /** Of `http`: where the server refuses Streamable HTTP, it is asked for HTTP+SSE. */
+  /** For `http`: HTTP+SSE is tried where the server refuses Streamable HTTP. */
   readonly fallback?: 'sse'
   /** `http(s)://…`, for a WebSocket `ws(s)://…`. */
   readonly url: string
@@ -42,7 +42,7 @@ export interface RemoteServerConfig extends CommonServerConfig {
 }
 
 export interface RemoteInstance extends InstanceConfig {
-  /** In the place of the server's. */
+  /** Replaces the server's. */
   readonly url?: string
   /** Beside the server's; wins where both have a header. */
   readonly headers?: Readonly<Record<string, string>>
@@ -60,13 +60,13 @@ export interface InstanceConfig {
 export type BalancePolicy = 'round-robin' | 'weighted' | 'least-in-flight' | 'health-scored'
 
 export interface CommonServerConfig {
-  /** How long a call may be silent, in milliseconds; absent: the host's default. */
+  /** The time limit for silence during a call, in milliseconds; absent: the host's default. */
   readonly timeoutMs?: number
-  /** How long a call may take however much progress it reports, in milliseconds; absent: the host's. */
+  /** The time limit for a call with progress, in milliseconds; absent: the host's. */
   readonly maxTimeoutMs?: number
   /** From the start to the first lists, in milliseconds; absent: the host's. */
   readonly startTimeoutMs?: number
-  /** How long it may take to stop before it is killed, in milliseconds; absent: the host's. */
+  /** The time limit for a stop before the process is killed, in milliseconds; absent: the host's. */
   readonly stopGraceMs?: number
   /** Servers that must be ready before this one starts, and stop after it. */
   readonly dependencies?: readonly string[]
@@ -78,7 +78,7 @@ export interface CommonServerConfig {
   readonly circuitBreaker?: CircuitBreakerConfig
   /** Which of its tools exist for callers; absent: all. */
   readonly tools?: ToolFilter
-  /** How a call's arguments, and results, are checked by the tool's schemas; default `lenient`. */
+  /** The check of arguments and results by the tool's schemas; default `lenient`. */
   readonly validateArguments?: ValidationMode
   /** Calls beyond it wait, the more urgent first; absent: the host's. */
   readonly maxConcurrentCalls?: number
@@ -90,11 +90,11 @@ export interface CommonServerConfig {
   readonly placement?: 'one' | 'every'
   /** For `scope: session`: stopped when unused for so long, in milliseconds. */
   readonly idleTimeoutMs?: number
-  /** How requests are spread over the `instances`; default `round-robin`. */
+  /** The distribution of requests over the `instances`; default `round-robin`. */
   readonly balance?: BalancePolicy
   /** Masked in errors, logs and health, as values of `env` and `headers` are: by names, which are shown instead. */
   readonly secrets?: Readonly<Record<string, string>>
-  /** Folders that it is told to work in, as `file://` URIs, whatever callback is registered. */
+  /** Folders that the server gets as roots, as `file://` URIs, whatever callback is registered. */
   readonly roots?: readonly string[]
 }
 
@@ -116,7 +116,7 @@ export interface RestartConfig {
 export interface HealthCheckConfig {
   /** In milliseconds. */
   readonly intervalMs: number
-  /** How long an answer may take, in milliseconds; default 5,000. */
+  /** The time limit for the answer, in milliseconds; default 5,000. */
   readonly timeoutMs?: number
 }
 
@@ -125,7 +125,7 @@ export interface CircuitBreakerConfig {
   readonly failures?: number
   /** In milliseconds; default 60,000. */
   readonly windowMs?: number
-  /** How long no call goes out before one may try, in milliseconds; default 60,000. */
+  /** How long the circuit stays open before one call may try, in milliseconds; default 60,000. */
   readonly openMs?: number
 }
 
@@ -138,6 +138,6 @@ export interface ToolFilter {
 export interface ResourceLimits {
   /** Resident memory; more than it ends the process. */
   readonly memoryBytes?: number
-  /** Of one core; what would use more is paused in between. 200 is two whole cores. */
+  /** The share of one core; a process over it is paused. 200 is two whole cores. */
   readonly cpuPercent?: number
 }

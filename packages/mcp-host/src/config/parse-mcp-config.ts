@@ -23,21 +23,20 @@ export interface ReadOptions {
    */
   readonly strict?: boolean
   /**
-   * What `${workspaceFolder}` stands for, and relative paths are relative to. Default: the folder of
-   * the file, or the one above where that is `.vscode`, `.cursor` or the like; the current folder
-   * for an object.
+   * The value of `${workspaceFolder}`, and the base of relative paths. Default: the folder of the file, or the one
+   * above where that is `.vscode`, `.cursor` or the like; the current folder for an object.
    */
   readonly workspaceFolder?: string
-  /** Told of everything that is ignored, or understood otherwise than it is written. */
+  /** Called for everything that is ignored, or not understood as written. */
   readonly onWarning?: (warning: ConfigFault) => void
 }
 
 export interface ParseOptions extends ReadOptions {
-  /** Where the text is from: an absolute path, named in faults. */
+  /** The file of the text: an absolute path, named in faults. */
   readonly file?: string
-  /** What `${NAME}` stands for; default: nothing. */
+  /** Values for `${NAME}`; default: none. */
   readonly variables?: Environment
-  /** What `${input:id}` stands for, by id; default: the `default` of the entry in `inputs`. */
+  /** Values for `${input:id}`, by id; default: the `default` of the entry in `inputs`. */
   readonly inputs?: Readonly<Record<string, string>>
 }
 
@@ -67,7 +66,7 @@ export function parseMcpConfig(source: string | object, options: ParseOptions = 
   const disabled = entries.filter(({ isDisabled }) => isDisabled).map(({ name }) => name)
   addDependencyFaults(servers, disabled, faults)
 
-  // Of a faulty configuration too: an ignored field is often a misspelt one.
+  // Also for a faulty configuration: an ignored field is often a misspelt one.
   for (const warning of faults.warnings()) options.onWarning?.(warning)
   if (faults.count > 0) throw new ConfigurationError(faults.sorted())
   const configs = servers.flatMap(({ name, config }): [string, ServerConfig][] =>
@@ -108,7 +107,7 @@ function addDependencyFaults(
   for (const { name, index, message, remedy } of checkDependencies(servers, disabled)) {
     const server = servers.findLast((other) => other.name === name)
     const node = server && findNodeAtLocation(server.node, ['dependencies', index])
-    // Of two servers with one name, which is a fault already, the other one was meant.
+    // Two servers with one name are a fault already; the other entry is kept.
     if (server === undefined || node === undefined) continue
     const path = fieldPath(fieldPath(server.path, 'dependencies'), index)
     faults.add(node.offset, path, message, remedy)

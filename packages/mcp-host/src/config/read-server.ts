@@ -16,14 +16,14 @@ import { isContradiction, serverKind } from './server-kind.ts'
 import { toRemoteConfig, toStdioConfig } from './to-server-config.ts'
 
 export interface ReadServerContext extends Omit<ExpandContext, 'filled'> {
-  /** What relative paths are relative to. */
+  /** The base of relative paths. */
   readonly folder: string
 }
 
 export interface ReadServer {
   /** Undefined when the server has faults, which are in the list then. */
   readonly config: ServerConfig | undefined
-  /** Of a faulty server too, so that what is wrong with them is told at once with the rest. */
+  /** Of a faulty server, too, so that all faults are reported at once. */
   readonly dependencies: readonly string[]
 }
 
@@ -60,7 +60,7 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   return { config: withSecrets(config, filled), dependencies }
 }
 
-/** Whatever a variable is for, it may have a secret in it; what every program is told has none. */
+/** Any variable may hold a secret, except those that every program gets. */
 function withSecrets(config: ServerConfig, filled: ReadonlyMap<string, string>): ServerConfig {
   const secrets = Array.from(filled).filter(
     ([name, value]) => value !== '' && !SAFE_NAMES.has(name),
@@ -74,7 +74,7 @@ function asGiven(fields: OwnFields['fields']): OwnFields {
 
 function expandFields(node: Node, path: string, context: ExpandContext) {
   const fields = membersOf(node).flatMap(({ key, value }): [string, unknown][] => {
-    // An id was looked at before, and as it is written: names are told in faults and logs.
+    // Ids were checked before: names appear in faults and logs.
     if (key === 'id' || Object.hasOwn(foreignFields, key)) return []
     return [[key, expandTree(value, fieldPath(path, key), context)]]
   })

@@ -28,7 +28,7 @@ export const variables = z.record(
 export const headers = z
   .record(
     z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a valid header name'),
-    // What HTTP can carry. A line break would let a value add headers of its own.
+    // Characters that HTTP can carry. A line break would let a value add headers.
     text.regex(/^[\t\u0020-\u007E\u0080-\u00FF]*$/, 'has characters that a header cannot have'),
     'must be an object',
   )
@@ -63,7 +63,7 @@ function addressFault(value: string, schemes: readonly [string, string]): string
 
 export const fileUri = filledText.refine(isFileUri, { error: 'must be a file:// URI' })
 
-/** Of a folder on this machine. */
+/** Whether a value is the URI of a folder on this machine. */
 export function isFileUri(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, host } = new URL(value)

@@ -9,7 +9,7 @@ const KINDS: ReadonlyMap<unknown, ServerConfig['type']> = new Map([
   ['ws', 'websocket'],
 ])
 
-/** How the server of an entry is reached. Of a faulty entry, how its author most likely meant it. */
+/** The transport of an entry; for a faulty entry, the one that its author most likely meant. */
 export function serverKind(entry: Readonly<Record<string, unknown>>): ServerConfig['type'] {
   const { type, transport, command, url = urlOfInstance(entry) } = entry
   if (type === 'local') return 'stdio'

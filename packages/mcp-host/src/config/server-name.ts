@@ -5,10 +5,7 @@ export const SERVER_NAME_REMEDY = `Use at most ${MAX_SERVER_NAME_LENGTH} letters
 
 const SERVER_NAME = new RegExp(`^(?!__proto__$)[A-Za-z0-9_-]{1,${MAX_SERVER_NAME_LENGTH}}$`)
 
-/**
- * What is wrong with a server's name; undefined when nothing is. `reserved` are names that servers
- * built into the host have.
- */
+/** The fault of a server's name; undefined when it is valid. `reserved` are names of servers built into the host. */
 export function checkServerName(
   name: string,
   reserved: readonly string[] = [],

@@ -13,7 +13,7 @@ export function describeCause(error: unknown): string {
 }
 
 function next(error: unknown): unknown {
-  // Of a host with several addresses: all were tried.
+  // For a host with several addresses: all were tried.
   if (error instanceof AggregateError) return error.errors[0]
   return error instanceof Error ? error.cause : undefined
 }

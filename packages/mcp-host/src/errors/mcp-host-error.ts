@@ -1,4 +1,4 @@
-/** What went wrong, as one word per error class. */
+/** The error code, one for each error class. */
 export type McpHostErrorCode =
   | 'configuration'
   | 'server-startup'
@@ -8,7 +8,7 @@ export type McpHostErrorCode =
   | 'protocol'
   | 'tool-execution'
 
-/** Where it went wrong, as far as that is known. */
+/** The place of the error, as far as it is known. */
 export interface ErrorContext {
   readonly server?: string | undefined
   readonly tool?: string | undefined

@@ -1,5 +1,5 @@
 export interface EventChannelOptions {
-  /** Told of what a listener throws, or rejects with. */
+  /** Called with errors and rejections of listeners. */
   readonly onListenerError: (error: unknown) => void
   /** A reader with more unread events ends with an error; default 1,000. */
   readonly maxUnread?: number | undefined

@@ -18,13 +18,13 @@ export type HostEvent =
       readonly list: ListName
     }
   | {
-      /** A resource that was subscribed to is not what it was. */
+      /** A subscribed resource has changed. */
       readonly type: 'resource-updated'
       readonly server: string
       readonly uri: string
     }
   | {
-      /** What had to be done at an address (URL elicitation) is done, as the server says. */
+      /** A URL elicitation is complete, as the server reports. */
       readonly type: 'elicitation-complete'
       readonly server: string
       readonly elicitationId: string
@@ -35,7 +35,7 @@ export type HostEvent =
       readonly warning: ConfigFault
     }
   | {
-      /** The watched file has changed, and the servers are what it says. */
+      /** The watched file has changed and was applied. */
       readonly type: 'reload'
       readonly report: ReloadReport
     }

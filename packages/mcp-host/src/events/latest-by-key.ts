@@ -13,7 +13,7 @@ export class LatestByKey<Value> {
     this.#wake?.()
   }
 
-  /** What is in the queue is still read. */
+  /** Queued events are still delivered. */
   close(): void {
     this.#isClosed = true
     this.#wake?.()

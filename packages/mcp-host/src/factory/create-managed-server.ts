@@ -15,7 +15,7 @@ import type { ManagedServer, MemberServer } from '../server/managed-server.ts'
 import { Wanted } from '../server/notices.ts'
 
 export interface ManagedServerDeps extends ServerInstanceDeps {
-  /** Of prompts and resources of all servers; undefined: nothing is cached. */
+  /** Caches prompts and resources of all servers; undefined: no caching. */
   readonly cache: TtlCache<object> | undefined
   /** Told after every change of state or lists. */
   readonly onChange: (server: MemberServer) => void
@@ -62,7 +62,7 @@ function createPool(deps: ServerInstanceDeps, shared: Shared): ManagedServer {
           logger: bindLogger(logger, { instance: number }),
           onListChanged: (list) => pool.relist(list, instance),
           onListed: (list: ListName) => {
-            // Those of the others are the same, and nobody looks at them.
+            // All instances have the same lists, so one of them speaks for all.
             if (pool.speaker === instance) onListed(list)
           },
         })
@@ -89,7 +89,7 @@ function createPool(deps: ServerInstanceDeps, shared: Shared): ManagedServer {
     },
     adapt: (next) => {
       const adaptation = pool.adapt(next)
-      // What another instance answered is not what these say.
+      // Results of another instance are dropped.
       if (adaptation !== undefined)
         for (const kind of ['prompt', 'resource'] as const) cache.forget(kind)
       return adaptation

@@ -19,7 +19,7 @@ export interface ServerInstanceDeps {
   readonly callback: ServerRequestCallback
   readonly answered: ReadonlySet<ServerRequestKind>
   readonly emit: (event: HostEvent) => void
-  /** Those of a server's dependencies that are not ready. */
+  /** The dependencies of a server that are not ready. */
   readonly missing: (config: ServerConfig) => readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface ServerInstanceOptions {
   readonly name: string
   readonly config: ServerConfig
   readonly logger: Logger
-  /** Of the server, and so of all its instances. */
+  /** The server's cache, shared by all of its instances. */
   readonly cache: ServerCache
   readonly wanted: Wanted
   /** Told when the server says that a list has changed. */
@@ -56,7 +56,7 @@ export function createServerInstance(
         answered,
         capabilities: options.clientCapabilities,
         onListChanged: (list) => {
-          // Until it is read again nobody knows what of it still holds.
+          // Until the list is read again, any entry may be outdated.
           if (list === 'prompts') cache.forget('prompt')
           if (list === 'resources') cache.forget('resource')
           onListChanged?.(list)

@@ -1,7 +1,7 @@
 /**
- * How many levels of objects and arrays JSON from outside may have: arguments, results, schemas, errors. What real
- * servers and clients send has fewer than 30. Recursive code is safe up to here, with much to spare: V8's
- * own `JSON.stringify` overflows the stack at a few thousand levels.
+ * The depth of objects and arrays in JSON from outside: arguments, results, schemas, errors. Real servers and clients
+ * send fewer than 30 levels. Recursive code is safe up to this depth: V8's own `JSON.stringify` overflows the stack at
+ * a few thousand levels.
  */
 export const MAX_JSON_DEPTH = 256
 

@@ -1,6 +1,6 @@
 export type JsonPath = readonly PropertyKey[]
 
-/** What stands at `path`; undefined when nothing does. */
+/** The value at `path`; undefined when it is missing. */
 export function valueAt(root: unknown, path: JsonPath): unknown {
   let value = root
   for (const key of path) {

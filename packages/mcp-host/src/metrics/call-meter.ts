@@ -1,6 +1,6 @@
 import { type LatencyBucket, LatencyHistogram } from './latency-histogram.ts'
 
-/** How a call ended; `refused`: by the host, before it reached the server. */
+/** The outcome of a call; `refused`: by the host, before it reached the server. */
 export type CallOutcome = 'success' | 'error' | 'cancelled' | 'refused'
 
 export interface CallMetrics {
@@ -14,7 +14,7 @@ export interface CallMetrics {
   readonly inFlight: number
   /** When the last one was started, in epoch milliseconds; absent before the first. */
   readonly lastUsedAt?: number
-  /** Of the calls that ended with success or an error, in milliseconds; all 0 while there are none. */
+  /** Latencies of calls that ended with success or an error, in milliseconds; all 0 without any. */
   readonly latencyMs: {
     readonly p50: number
     readonly p95: number
@@ -34,7 +34,7 @@ export class CallMeter {
   #inFlight = 0
   #lastUsedAt: number | undefined
 
-  /** What is counted here is counted in `total` too. */
+  /** Calls are also counted in `total`. */
   constructor(total?: CallMeter) {
     this.#total = total
   }

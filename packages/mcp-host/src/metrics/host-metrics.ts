@@ -1,7 +1,7 @@
 import type { CircuitState } from '../policies/circuit-breaker.ts'
 import { CallMeter, type CallMetrics } from './call-meter.ts'
 
-/** What one server sent that was too much; see `docs/reference/limits.md`. */
+/** Dropped messages of one server; see `docs/reference/limits.md`. */
 export interface LeftOut {
   /** Notifications. */
   notices: number
@@ -13,14 +13,14 @@ export interface LeftOut {
   lines: number
 }
 
-/** What happened around the calls of one server. */
+/** Counts events around the calls of one server. */
 export interface ServerCounters {
   readonly leftOut: LeftOut
   /** Requests that were sent once more. */
   retries: number
-  /** How often a circuit breaker, of the server or of a tool, changed to each state. */
+  /** Changes of circuit breakers, of the server or of its tools, by new state. */
   readonly circuits: Record<CircuitState, number>
-  /** Of a server with `instances`: how many requests went to each, in their order. */
+  /** For a server with `instances`: requests to each, in their order. */
   readonly instances: number[]
 }
 
@@ -65,7 +65,7 @@ export class MetricsRegistry {
     return this.#entry(server).counters
   }
 
-  /** For a server that left the configuration. Meters still held count on, for nobody. */
+  /** For a server that left the configuration. Meters still held count on without effect. */
   forget(server: string): void {
     this.#servers.delete(server)
   }

@@ -1,7 +1,7 @@
 export interface LatencyBucket {
   /** In milliseconds; `Infinity` in the last bucket. */
   readonly leMs: number
-  /** How many took at most so long. */
+  /** The number of durations up to this bound. */
   readonly count: number
 }
 
@@ -14,7 +14,7 @@ const BOUNDS_MS: readonly number[] = DECADES.flatMap((decade) =>
   STEPS.map((step) => Number(`${step}e${decade}`)),
 )
 
-/** How durations are distributed, in fixed buckets: constant memory, however many are recorded. */
+/** A distribution of durations in fixed buckets: constant memory for any number of records. */
 export class LatencyHistogram {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1)
   #count = 0

@@ -16,11 +16,11 @@ export interface Named {
   readonly name: string
 }
 
-/** From the name `{server}.{name}` to what it names. Names are looked up and never taken apart. */
+/** Maps names of the form `{server}.{name}` to what they name. Names are looked up, never taken apart. */
 export class NameTable {
   readonly #named = new Map<string, Named>()
 
-  /** Puts the names of one server in the place of those that it had before. */
+  /** Replaces the names of one server. */
   update(server: string, names: Iterable<string>): void {
     for (const [fullName, named] of this.#named) {
       if (named.server === server) this.#named.delete(fullName)

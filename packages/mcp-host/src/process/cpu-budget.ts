@@ -4,8 +4,8 @@ const MAX_SAVED_MS = 1000
 const MAX_PAUSE_MS = 10_000
 
 /**
- * Decides when a process must pause so that its use of the CPU stays, on average, at a share of
- * one core: time brings in that share, running spends it, and who is in debt waits.
+ * Decides when a process must pause so that its use of the CPU stays, on average, at a share of one core: time earns
+ * that share, running spends it, and debt pauses the process.
  */
 export class CpuBudget {
   readonly #share: number

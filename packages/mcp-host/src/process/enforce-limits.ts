@@ -9,7 +9,7 @@ export interface EnforceDeps {
   readonly logger: Logger
   /** Told, just before the process is killed, why: `used 612 MB, more than its limit of 512 MB`. */
   readonly onExceeded?: (reason: string) => void
-  /** Default: where we run. */
+  /** Default: the present platform. */
   readonly platform?: NodeJS.Platform
 }
 
@@ -69,7 +69,7 @@ class Pauses {
   }
 
   set(isPaused: boolean, members: readonly ProcessRow[]): void {
-    // Those found since the pause began are stopped too.
+    // Processes found since the pause began are stopped, too.
     if (isPaused || this.#isPaused) this.#strays = straysOf(this.#child, members)
     if (isPaused) this.#signal('SIGSTOP')
     else if (this.#isPaused) this.#signal('SIGCONT')

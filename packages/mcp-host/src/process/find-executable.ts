@@ -8,9 +8,9 @@ import { LaunchError } from './launch.ts'
 export interface FindOptions {
   readonly cwd: string
   readonly env: Environment
-  /** Default: the one that we run on. */
+  /** Default: the present platform. */
   readonly platform?: NodeJS.Platform
-  /** What there is at an absolute path; default: what the file system says. */
+  /** The kind of an absolute path; default: by the file system. */
   readonly look?: (file: string) => Promise<'none' | 'file' | 'executable'>
 }
 
@@ -26,7 +26,7 @@ export async function findExecutable(
   const paths = isWindows ? win32 : posix
   const isPath = command.includes('/') || (isWindows && command.includes('\\'))
   const path = isWindows ? onWindows(env, 'PATH') : env['PATH']
-  // An empty or relative folder would mean `cwd`, where anybody's file may lie.
+  // An empty or relative folder would mean `cwd`, which may hold files of others.
   const folders = isPath
     ? ['']
     : (path ?? '').split(paths.delimiter).filter((folder) => paths.isAbsolute(folder))
@@ -51,7 +51,7 @@ function windowsEndings(command: string, env: Environment): readonly string[] {
   return win32.extname(command) === '' ? added : ['', ...added]
 }
 
-/** Batch files only run in a shell, which we never start unasked: it would read the arguments as its own. */
+/** Batch files run only in a shell, which would interpret the arguments; the host starts none. */
 function checkKind(command: string, file: string): string {
   if (!/\.(cmd|bat)$/i.test(file)) return file
   throw new LaunchError(

@@ -12,11 +12,9 @@ import { Sweep } from './sweep.ts'
 const SHORT_LIFE_MS = 1000
 
 /**
- * Kills our children when we are killed. One small process, in a session of its own, holds the
- * other end of a pipe; when the pipe ends, however we ended, it kills every registered process
- * group and, on Linux, what left its group. Not used on Windows, which has no process groups.
- *
- * Disposing it kills what is still registered.
+ * Kills the host's children when the host dies. One small process, in a session of its own, holds the other end of a
+ * pipe; when the pipe ends for any reason, it kills every registered process group and, on Linux, descendants that left
+ * their groups. Not used on Windows, which has no process groups. Disposing it kills what is still registered.
  */
 export class Guardian implements AsyncDisposable {
   /** Measures the children that have limits. */
@@ -70,7 +68,7 @@ export class Guardian implements AsyncDisposable {
     this.#isDisposed = true
     const isDone = this.#shell?.pid !== undefined && (await finish(this.#shell))
     if (isDone) return
-    // It is dead and not replaced yet: its work is ours.
+    // It is dead and not replaced yet: the host does its work.
     for (const group of this.#groups) signalGroup(group, 'SIGKILL')
   }
 
@@ -111,7 +109,7 @@ function inputOf(shell: ChildProcess): Writable {
   return shell.stdin
 }
 
-/** Lets the guardian do its work; `false` when somebody killed it before. */
+/** Lets the guardian finish; `false` when it was killed before. */
 async function finish(shell: ChildProcess): Promise<boolean> {
   const exited = once(shell, 'exit')
   shell.ref()

@@ -16,8 +16,8 @@ export class LaunchError extends Error {
 }
 
 /**
- * The one place where processes start. There is no shell between us and `file`. Throws
- * `LaunchError` for what cannot even be tried, such as too long a list of arguments.
+ * The one place where processes start, without a shell. Throws `LaunchError` for what cannot be tried, such as too long
+ * a list of arguments.
  */
 export function launch(
   file: string,

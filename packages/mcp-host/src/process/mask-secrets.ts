@@ -10,7 +10,7 @@ const ORDINARY =
 const PATH = /^(?:[a-z]:)?[\\/](?:[\w.@ -]+[\\/])+[\w.@ -]*$/i
 const SCHEME = /^(?:Basic|Bearer|Token)\s+/i
 
-/** How deep texts are looked for, far beyond the messages that are read; what is nested deeper is left out. */
+/** The depth to which texts are masked, far beyond the messages that are read; deeper values are dropped. */
 const MAX_DEPTH = 1_000
 const MAX_CAUSES = 5
 const HIDDEN = '[hidden]'

@@ -13,7 +13,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-group, signal)
   } catch {
-    // ESRCH: nobody is left; EPERM, on macOS: only zombies are. Both mean that nobody heard it.
+    // ESRCH: the group is empty; EPERM, on macOS: only zombies are left. Both mean that no process got the signal.
     return false
   }
 }
@@ -32,8 +32,8 @@ export async function killRest(group: number): Promise<void> {
 }
 
 /**
- * Whether only zombies are left of a group. They still count for `kill`, and stay for ever where
- * process 1 reaps nobody, as in many containers. Always `false` where there is no /proc.
+ * Whether only zombies are left of a group. They still count for `kill`, and stay where process 1 reaps none, as in
+ * many containers. Always `false` without /proc.
  */
 async function isDead(group: number): Promise<boolean> {
   if (process.platform !== 'linux') return false

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setImmediate as breathe } from 'node:timers/promises'
 
-/** Names the mark that every child has in its environment and hands down to what it starts. */
+/** The environment variable with the mark of every child and its descendants. */
 export const TAG_NAME = 'MCP_HOST_PROCESS'
 
-/** What Linux says of one process. */
+/** Linux's data about one process. */
 export interface ProcessRow {
   readonly pid: number
-  /** Of its process group; 0 for a thread of the kernel. */
+  /** The process group; 0 for a thread of the kernel. */
   readonly group: number
   /** One letter: `T` is paused; `Z` and `X` are dead, and wait for the parent to hear of it. */
   readonly state: string
@@ -20,7 +20,7 @@ export interface ProcessRow {
 
 /** `/proc` counts in hundredths of a second whatever the kernel itself does. */
 const TICK_MS = 10
-/** Reading is quick but blocks: after so many processes it is somebody else's turn. */
+/** Processes read between two yields to the event loop: reading is quick but blocks. */
 const PROCESSES_PER_TURN = 64
 
 /** Calls `visit` with every process of every user. None where there is no `/proc`. */
@@ -58,7 +58,7 @@ export function readTag(pid: number): string | undefined {
   const environment = readProc(`${pid}/environ`)
   const name = `\0${TAG_NAME}=`
   const start = `\0${environment ?? ''}`.indexOf(name)
-  // What is found starts a character earlier in the text without the leading NUL.
+  // The index is one lower in the text without the leading NUL.
   return start === -1 ? undefined : environment?.slice(start + name.length - 1).split('\0', 1)[0]
 }
 
@@ -88,7 +88,7 @@ function readProc(file: string): string | undefined {
   try {
     return readFileSync(`/proc/${file}`, 'latin1')
   } catch {
-    // It has ended since, is a thread of the kernel, or is not ours to look at.
+    // It has ended, is a thread of the kernel, or belongs to another user.
     return undefined
   }
 }

@@ -6,24 +6,24 @@ import {
   visitProcesses,
 } from './process-table.ts'
 
-/** How often the processes that are known are measured. */
+/** The period in which known processes are measured. */
 const MEASURE_MS = 100
-/** How often all processes are looked through for new ones. */
+/** The period in which all processes are searched for new ones. */
 const LOOK_MS = 1000
 
-/** What belongs together: a process group with all else that has the tag. */
+/** A family: a process group with all other processes that have its tag. */
 export interface Family {
   readonly pid: number
   readonly tag: string
 }
 
 export interface Measure {
-  /** Those that were there at the last look and still are. */
+  /** Members at the last search that still run. */
   readonly members: readonly ProcessRow[]
   /** Since the measure before, of all together. */
   readonly usedCpuMs: number
   readonly elapsedMs: number
-  /** Of all together; memory that two of them share counts twice. */
+  /** The memory of all members; shared memory counts more than once. */
   readonly residentBytes: number
 }
 
@@ -36,9 +36,8 @@ interface Watched {
 }
 
 /**
- * Measures families of processes from `/proc`, ten times a second, all of one host together: the
- * whole table is read once a second, in between only what is known to belong to somebody. No timer
- * runs while nothing is watched, and none keeps the host alive.
+ * Measures families of processes from `/proc`, ten times a second for all of one host: the whole table is read once a
+ * second, known members in between. No timer runs while nothing is watched, and none keeps the host alive.
  */
 export class ResourceWatch {
   readonly #watched = new Map<number, Watched>()
@@ -105,7 +104,7 @@ function measure(watched: Watched, pageBytes: number): void {
     members.reduce((total, row) => total + of(row), 0)
   const cpuMs = sum((row) => row.cpuMs)
   const elapsedMs = now - watched.measuredAt
-  // The time of one that ended, and whose parent is not in the family, is no longer in the sum.
+  // The time of an ended process whose parent is not in the family is lost from the sum.
   const usedCpuMs = Math.max(0, cpuMs - watched.cpuMs)
   Object.assign(watched, { members, measuredAt: now, cpuMs })
   const residentBytes = sum((row) => row.residentPages) * pageBytes

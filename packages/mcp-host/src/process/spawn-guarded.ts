@@ -11,7 +11,7 @@ import { killRest, signalGroup } from './process-group.ts'
 import { TAG_NAME } from './process-table.ts'
 import type { ResourceWatch } from './resource-watch.ts'
 
-/** Where one of the three standard streams goes; a number is an open descriptor of ours. */
+/** The target of a standard stream; a number is an open descriptor of the host. */
 export type Stdio = 'pipe' | 'ignore' | 'inherit' | number
 
 export interface SpawnOptions {
@@ -29,22 +29,22 @@ export interface SpawnOptions {
   readonly stderr?: Stdio
 }
 
-/** How a program ended: by itself with a code, or by a signal. */
+/** The end of a program: an exit code or a signal. */
 export interface ProcessExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** A program in a process group of its own, which ends at the latest when we do. */
+/** A program in a process group of its own, which does not outlive the host. */
 export interface GuardedProcess {
-  /** Of the program, and of its process group. */
+  /** The pid of the program, and of its process group. */
   readonly pid: number
   /** Marks it, in the environment, with all that it starts. */
   readonly tag: string
   readonly stdin: Writable | null
   readonly stdout: Readable | null
   readonly stderr: Readable | null
-  /** The program itself has ended; what it left running is being killed. Never rejects. */
+  /** Resolves when the program has ended; its descendants are being killed. Never rejects. */
   readonly exited: Promise<ProcessExit>
   /**
    * Nothing of its process group is left and, on Linux, nothing that left the group either, save
@@ -55,17 +55,15 @@ export interface GuardedProcess {
   readonly stopping: AbortSignal
   /** Shared by all processes of one guardian. */
   readonly resources: ResourceWatch
-  /** Signals the whole group; `false` when nobody is left to hear it. */
+  /** Signals the whole group; `false` when it is empty. */
   signal(signal: NodeJS.Signals): boolean
   /** Aborts `stopping`; to be called before the process is stopped. */
   beginStop(): void
 }
 
 /**
- * Starts a program that cannot outlive us, not even when we are killed with SIGKILL.
- * Throws `LaunchError` when the command or the folder is not there.
- *
- * On Windows (untested) it dies with us only when we stop it ourselves.
+ * Starts a program that cannot outlive the host, even after SIGKILL. Throws `LaunchError` when the command or the
+ * folder is missing. On Windows (untested) it ends with the host only after an orderly stop.
  */
 export async function spawnGuarded(
   guardian: Guardian,
@@ -79,7 +77,7 @@ export async function spawnGuarded(
   }
   const file = await findExecutable(command, { cwd, env })
   const tag = guardian.nextTag()
-  // Last, or a configured variable would hide what it starts from us.
+  // Last, or a configured variable would hide its descendants.
   const tagged = { ...env, [TAG_NAME]: tag }
 
   if (process.platform === 'win32') {

@@ -4,7 +4,7 @@ import { kill } from './kill.ts'
 import { terminate } from './terminate.ts'
 
 export interface StopOptions {
-  /** How long it may take to end by itself, in milliseconds; it is killed after that. */
+  /** The time limit for an orderly end, in milliseconds; then it is killed. */
   readonly graceMs: number
 }
 

@@ -77,9 +77,8 @@ async function killTagged(tags: ReadonlySet<string>): Promise<ReadonlySet<string
 }
 
 /**
- * Must follow at once upon the look at the process: a moment later its number may be another's.
- * The group comes first, so that nobody is left to fork; it cannot be ours, since no descendant of
- * a child can enter our session.
+ * Must directly follow the look at the process: its pid may be reused a moment later. The group comes first, so that no
+ * member is left to fork; it cannot be the host's, since no descendant of a child can enter the host's session.
  */
 function killWithGroup(pid: number): void {
   const group = readProcess(pid)?.group ?? 0

@@ -59,7 +59,7 @@ export function qualifyUri(server: string, uri: string): string {
   return qualified(server, uri, encodeURIComponent(uri))
 }
 
-/** The same of a template. It stays readable: an encoded value would be decoded once too often. */
+/** The qualified name of a template. It stays readable: an encoded value would be decoded once too often. */
 export function qualifyTemplate(server: string, template: string): string {
   return qualified(server, template, template)
 }
@@ -79,7 +79,7 @@ function fits(template: string, uri: string): boolean {
   return matchesParts(template.split(/\{[^{}]*\}/), uri)
 }
 
-/** What has a colon was made of a template, and is not encoded. */
+/** A name with a colon was made of a template, and is not encoded. */
 function decode(text: string): string | undefined {
   if (text.includes(':')) return text
   try {

@@ -23,7 +23,7 @@ export class Router {
   /** Takes up what a server lists, or listed last. */
   update({ name, lastLive }: MemberServer): void {
     const { tools = new Map(), prompts = new Map(), deniedTools = [] } = lastLive?.inventory ?? {}
-    // Who calls a denied one by its name shall be heard of as well.
+    // Calls of denied tools must be reported, too.
     this.#tools.update(name, [...tools.keys(), ...deniedTools])
     this.#prompts.update(name, prompts.keys())
   }

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 const script = (work: string): string => `
 const { getPriority, setPriority } = require('node:os')
 const { parentPort, workerData } = require('node:worker_threads')
-// What is small goes first. On Linux this is the thread's own priority, elsewhere the whole process's.
+// Small work goes first. On Linux this is the thread's own priority, elsewhere that of the whole process.
 if (process.platform === 'linux' && getPriority() < 10) setPriority(10)
 ${work}`
 
@@ -20,8 +20,8 @@ parentPort.postMessage(bytes, [bytes.buffer])`)
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * `JSON.parse` of UTF-8 while others have their turn; worth it from about a megabyte on. The bytes are used
- * up. Throws `SyntaxError`, and what the thread failed with.
+ * `JSON.parse` of UTF-8 in a thread, without blocking the event loop; worth it from about a megabyte on. The bytes are
+ * transferred. Throws `SyntaxError`, and errors of the thread.
  */
 export function parseInThread(bytes: Uint8Array<ArrayBuffer>): Promise<unknown> {
   return inTurn(() => run(PARSE, bytes, [bytes.buffer]))
@@ -42,7 +42,7 @@ async function run(code: string, workerData: unknown, transferList: ArrayBuffer[
   const thread = new Worker(code, { eval: true, env: {}, workerData, transferList })
   return new Promise<unknown>((resolve, reject) => {
     thread.once('message', resolve)
-    // What is nested too deep for this thread's stack.
+    // Nested too deep for this thread's stack.
     thread.once('messageerror', reject)
     thread.once('error', reject)
     thread.once('exit', () => reject(new Error('the thread has ended')))

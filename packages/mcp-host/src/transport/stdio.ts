@@ -35,7 +35,7 @@ const SLICE_BYTES = 256 * 1024
 const FLOOD_PAUSE_MS = 10
 /** The part of an invalid line that is kept: more than is shown, so that no secret is cut in two. */
 const MAX_SHOWN_BYTES = 2000
-/** How long output of processes that left the group is read after the program's end. */
+/** The time limit for output of processes that left the group, after the program's end. */
 const DRAIN_LIMIT_MS = 250
 
 export type StdioTransportDeps = Pick<
