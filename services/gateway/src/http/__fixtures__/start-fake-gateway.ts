@@ -114,7 +114,7 @@ class AnsweringBus extends FakeBus {
   readonly emit = (): void => undefined
   readonly listen = (): Disposable => nothing
 
-  readonly pass: Bus['callOpaque'] = (_contract, _params, _question, _options, listener) => {
+  readonly callOpaque: Bus['callOpaque'] = (_contract, _params, _question, _options, listener) => {
     // Any result would do, which TypeScript cannot see through the contract.
     const head = { type: 'result' } as never
     setImmediate(() => listener.onAnswer({ head, body: Buffer.from('{"content":[]}') }))
