@@ -6,6 +6,7 @@ import { configReference, envExample } from './docs/config-reference.ts'
 import { libraryReference } from './docs/library-reference.ts'
 import { mcpSchema } from './docs/mcp-schema.ts'
 import { openApi } from './docs/openapi.ts'
+import { modelsPage } from './docs/provider-table.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -13,6 +14,7 @@ const documents: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/bus.md': busReference,
   'docs/reference/bus.schema.json': busSchemas,
   'docs/reference/config.md': configReference,
+  'docs/reference/models.md': modelsPage,
   'docs/reference/openapi.json': openApi,
   '.env.example': envExample,
   'packages/mcp-host/API.md': libraryReference,

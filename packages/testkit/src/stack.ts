@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { providers, variablePrefix } from '@mcp-host/llm-worker/providers'
 import type { ServiceName, ServiceProcess } from '@mcp-host/tools/host'
 import { SERVICES, startService } from '@mcp-host/tools/host'
 import { Guardian } from 'mcp-host/process'
@@ -53,10 +54,9 @@ export interface Stack extends AsyncDisposable {
 
 /** What runs or lies elsewhere is no part of a test, whatever its settings are. */
 const nowhere = Object.fromEntries(
-  ['GEMINI', 'ANTHROPIC', 'OPENAI', 'XAI', 'OLLAMA', 'LMSTUDIO'].map((provider) => [
-    `${provider}_BASE_URL`,
-    'http://127.0.0.1:1',
-  ]),
+  Object.entries(providers)
+    .filter(([, { baseUrl = '' }]) => baseUrl !== '')
+    .map(([name]) => [`${variablePrefix(name)}_BASE_URL`, 'http://127.0.0.1:1']),
 )
 
 export async function startStack({

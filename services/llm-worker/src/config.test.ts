@@ -1,6 +1,8 @@
-import { loadConfig } from '@mcp-host/service'
+import type { Setting } from '@mcp-host/service'
+import { loadConfig, Secret } from '@mcp-host/service'
 import { expect, test } from 'vitest'
 import { workerSettings } from './config.ts'
+import { providers } from './providers/index.ts'
 
 const key = 'AIza-not-a-real-key'
 
@@ -15,8 +17,20 @@ test.each([
 })
 
 test('the key is opened on purpose only', () => {
-  const config = loadConfig(workerSettings, { GEMINI_API_KEY: key })
+  const config: Readonly<Record<string, unknown>> = loadConfig(workerSettings, {
+    GEMINI_API_KEY: key,
+  })
   expect(JSON.stringify(config)).not.toContain(key)
-  expect(String(config.geminiApiKey)).toBe('[secret]')
-  expect(config.geminiApiKey?.open()).toBe(key)
+  const found = config['GEMINI_API_KEY']
+  expect(String(found)).toBe('[secret]')
+  expect(found instanceof Secret && found.open()).toBe(key)
+})
+
+test.each(Object.entries(providers))('key and address of %s are settings', (name, provider) => {
+  const known = Object.values<Setting>(workerSettings).map(({ env }) => env)
+  const { keyVariable, baseUrl } = provider
+  const prefix = name.toUpperCase().replaceAll('-', '_')
+  expect(known).toEqual(expect.arrayContaining(keyVariable === undefined ? [] : [keyVariable]))
+  expect(known.includes(`${prefix}_BASE_URL`)).toBe(baseUrl !== '')
+  expect(workerSettings.provider.describe).toContain(name)
 })

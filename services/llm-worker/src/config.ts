@@ -1,21 +1,30 @@
 import type { Config } from '@mcp-host/service'
 import { setting, values } from '@mcp-host/service'
 import { z } from 'zod'
+import { providers, providerTypes, variablePrefix } from './providers/index.ts'
 
-const key = (prefix: string, provider: string) =>
-  setting({
-    env: `${prefix}_API_KEY`,
-    schema: values.secret.optional(),
-    describe: `Key for ${provider}. ${prefix}_API_KEY_FILE names a file that has it instead, and is read again when it changes.`,
-    isSecret: true,
-  })
-
-const address = (prefix: string, provider: string) =>
-  setting({
-    env: `${prefix}_BASE_URL`,
-    schema: values.url.optional(),
-    describe: `Where ${provider} is reached, when it is not at its own address.`,
-  })
+/**
+ * Key and address of every provider, checked here and read where the provider is found, as `llm.json` may name
+ * further ones. Without types, so that no other code reads them.
+ */
+const providerSettings: object = Object.fromEntries(
+  Object.entries(providers).flatMap(([name, { title, keyVariable, isKeyOptional, baseUrl }]) => {
+    const key = {
+      env: keyVariable,
+      schema: values.secret.optional(),
+      describe: `${isKeyOptional === true ? 'Optional key' : 'Key'} for ${title}. ${keyVariable}_FILE names a file that has it instead, and is read again when it changes.`,
+      isSecret: true,
+    }
+    const address = {
+      env: `${variablePrefix(name)}_BASE_URL`,
+      schema: values.url.optional(),
+      describe: `Address of ${title}; ${baseUrl === undefined ? 'required to use them' : `default ${baseUrl}`}.`,
+    }
+    return [...(keyVariable === undefined ? [] : [key]), ...(baseUrl === '' ? [] : [address])].map(
+      (each) => [each.env, each],
+    )
+  }),
+)
 
 /** Settings of the model workers. */
 export const workerSettings = {
@@ -29,8 +38,7 @@ export const workerSettings = {
   provider: setting({
     env: 'LLM_PROVIDER',
     schema: values.text.optional(),
-    describe:
-      'Who answers: gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible or demo. Without it: the first of these that has a key, else the built-in demo model.',
+    describe: `Provider that answers: ${providerTypes.join(', ')}, or one of llm.json. Without it: the first of these that has a key, else the built-in demo model.`,
   }),
   model: setting({
     env: 'LLM_MODEL',
@@ -62,22 +70,7 @@ export const workerSettings = {
     describe:
       'File to which all answers of models are written, for DEMO_REPLAY. It holds what users say.',
   }),
-  geminiApiKey: key('GEMINI', 'Gemini'),
-  geminiBaseUrl: address('GEMINI', 'Gemini'),
-  anthropicApiKey: key('ANTHROPIC', 'Claude'),
-  anthropicBaseUrl: address('ANTHROPIC', 'Claude'),
-  openaiApiKey: key('OPENAI', 'OpenAI'),
-  openaiBaseUrl: address('OPENAI', 'OpenAI'),
-  xaiApiKey: key('XAI', 'Grok'),
-  xaiBaseUrl: address('XAI', 'Grok'),
-  ollamaBaseUrl: address('OLLAMA', 'Ollama'),
-  lmstudioBaseUrl: address('LMSTUDIO', 'LM Studio'),
-  compatibleApiKey: key('OPENAI_COMPATIBLE', 'openai-compatible, if it needs one'),
-  compatibleBaseUrl: setting({
-    env: 'OPENAI_COMPATIBLE_BASE_URL',
-    schema: values.url.optional(),
-    describe: "Where openai-compatible is: anything that speaks OpenAI's chat completions.",
-  }),
+  ...providerSettings,
   demoTokensPerSecond: setting({
     env: 'DEMO_TOKENS_PER_SECOND',
     schema: values.integer(0, 1_000_000),
@@ -87,7 +80,7 @@ export const workerSettings = {
   demoContextTokens: setting({
     env: 'DEMO_CONTEXT_TOKENS',
     schema: values.integer(1, 100_000_000),
-    default: '131072',
+    default: String(providers.demo.contextWindow),
     describe: 'How many tokens of conversation and answer the demo model takes at most.',
   }),
   demoReplay: setting({

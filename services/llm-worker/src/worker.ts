@@ -7,8 +7,8 @@ import { workerEvents } from './events.ts'
 import { HeartbeatSender } from './generation/heartbeat-sender.ts'
 import { runSample } from './handlers/sample.ts'
 import { serveGenerations } from './handlers/serve-generations.ts'
-import { LiveModels } from './providers/live-models.ts'
-import { hostOfContainer } from './providers/locate.ts'
+import { LiveModels } from './models/live-models.ts'
+import { hostOfContainer } from './models/locate.ts'
 import type { Environment } from './settings/read-key.ts'
 
 /** The period in which providers are asked for their models, and the lifetime of their answers. */

@@ -8,8 +8,8 @@ import type {
 import { BusError, toolCallId } from '@mcp-host/contracts'
 import { isTooDeep } from '@mcp-host/service'
 import type { Model, StreamPart } from '../model.ts'
-import type { UsageMeter } from '../providers/demo/usage.ts'
-import { usageMeter } from '../providers/demo/usage.ts'
+import type { UsageMeter } from '../usage.ts'
+import { usageMeter } from '../usage.ts'
 import { DeltaCoalescer } from './delta-coalescer.ts'
 import type { GenerationText } from './generation-text.ts'
 

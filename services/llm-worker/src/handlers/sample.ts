@@ -5,7 +5,7 @@ import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { WorkerEvents } from '../events.ts'
 import type { Model, ModelRequest } from '../model.ts'
-import { usageMeter } from '../providers/demo/usage.ts'
+import { usageMeter } from '../usage.ts'
 import { serveControl } from './serve-control.ts'
 
 /** So many replies at once beside the conversations; what is beyond has to wait. */

@@ -1,6 +1,6 @@
 import { BusError } from '@mcp-host/contracts'
 import type { Model, StreamPart } from '../model.ts'
-import { estimateTokens } from '../providers/demo/usage.ts'
+import { estimateTokens } from '../usage.ts'
 
 /**
  * Falls back to the next model whenever one fails before its first text. The reader sees one answer, with a note about

@@ -1,14 +1,15 @@
 import type { Secret } from '@mcp-host/service'
+import type { ProviderType as Type } from '../providers/index.ts'
+import { needsKey, providers, variablePrefix } from '../providers/index.ts'
 import type { ProviderSettings } from './llm-file.ts'
 import { ProviderType } from './llm-file.ts'
-import { providerTypes } from './provider-types.ts'
 import type { Environment } from './read-key.ts'
 import { keyFromEnvironment, keyFromFile } from './read-key.ts'
 
 /** A provider that can be asked. */
 export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts' | 'limits'> {
   readonly name: string
-  readonly type: ProviderType
+  readonly type: Type
   readonly models: ProviderSettings['models'] & {}
   /** Its address; the built-in demo has none. */
   readonly baseUrl: string
@@ -29,16 +30,17 @@ export function findProvider(
   if (type === undefined) {
     throw new Error(`type: is required, one of ${ProviderType.options.join(', ')}`)
   }
-  const info = providerTypes[type]
-  const prefix = name.toUpperCase().replaceAll('-', '_')
+  const definition = providers[type]
+  const prefix = variablePrefix(name)
   // The usual key is for the usual address only.
-  const keyName = apiKeyEnv ?? (name === type ? info.keyEnv : undefined) ?? `${prefix}_API_KEY`
+  const keyName =
+    apiKeyEnv ?? (name === type ? definition.keyVariable : undefined) ?? `${prefix}_API_KEY`
   const found =
     apiKeyFile === undefined ? keyFromEnvironment(keyName, env) : keyFromFile(apiKeyFile)
-  if (found === undefined && (apiKeyEnv ?? info.keyEnv) !== undefined) {
+  if (found === undefined && (apiKeyEnv !== undefined || needsKey(definition))) {
     throw new Error(`needs ${keyName}, or ${keyName}_FILE, to be set`)
   }
-  const address = baseUrl ?? (env[`${prefix}_BASE_URL`] || info.baseUrl)
+  const address = baseUrl ?? (env[`${prefix}_BASE_URL`] || definition.baseUrl)
   if (address === undefined) throw new Error(`needs ${prefix}_BASE_URL to be set`)
   return {
     ...rest,

@@ -1,18 +1,9 @@
 import { withoutAlias } from '@mcp-host/contracts'
 import { z } from 'zod'
+import { providerTypes } from '../providers/index.ts'
 
-/** The protocol of a provider. */
-export const ProviderType = z.enum([
-  'gemini',
-  'anthropic',
-  'openai',
-  'xai',
-  'ollama',
-  'lmstudio',
-  'openai-compatible',
-  'demo',
-])
-export type ProviderType = z.infer<typeof ProviderType>
+/** Type of a provider: one of the folders in `providers/`. */
+export const ProviderType = z.enum(providerTypes)
 
 /** A type as people write it. */
 const WrittenType = z

@@ -1,11 +1,11 @@
 import { ownValue, withoutAlias } from '@mcp-host/contracts'
 import { ConfigError, nearestName, readJsonFile } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
+import { needsKey, providers as definitions, variablePrefix } from '../providers/index.ts'
 import type { Provider } from './find-provider.ts'
 import { findProvider } from './find-provider.ts'
 import type { ProviderSettings } from './llm-file.ts'
 import { LlmFile, ProviderType } from './llm-file.ts'
-import { providerTypes } from './provider-types.ts'
 import type { Environment } from './read-key.ts'
 import { KeyError } from './read-key.ts'
 
@@ -64,8 +64,7 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   }
   const keyed = Array.from(providers.values()).find(
     ({ type, apiKey, ...each }) =>
-      apiKey !== undefined &&
-      (each.model !== undefined || providerTypes[type].keyEnv !== undefined),
+      apiKey !== undefined && (each.model !== undefined || needsKey(definitions[type])),
   )
   const chosen = provider ?? keyed?.name
   if (model !== undefined && (standard ?? chosen ?? 'demo') === 'demo') {
@@ -86,8 +85,8 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
 /** The environment variable that has the key of a provider which `llm.json` does not mention. */
 export function keyVariable(provider: string): string {
   const type = ProviderType.safeParse(provider).data
-  const usual = type === undefined ? undefined : providerTypes[type].keyEnv
-  return usual ?? `${provider.toUpperCase().replaceAll('-', '_')}_API_KEY`
+  const usual = type === undefined ? undefined : definitions[type].keyVariable
+  return usual ?? `${variablePrefix(provider)}_API_KEY`
 }
 
 /** The providers of `llm.json`; one that goes by an alias has its own name, unless that is there as well. */

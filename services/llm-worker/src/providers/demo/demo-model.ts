@@ -8,7 +8,7 @@ import { demoReply } from './reply.ts'
 import type { DemoReply } from './reply.ts'
 import { readScript, scriptStep } from './script.ts'
 import { readTurn } from './turn.ts'
-import { estimateTokens, usageMeter } from './usage.ts'
+import { estimateTokens, usageMeter } from '../../usage.ts'
 
 export interface DemoModelDeps {
   readonly clock: Clock

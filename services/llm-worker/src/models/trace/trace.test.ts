@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Model, StreamPart } from '../../model.ts'
 import type { Step } from '../../resilience/__fixtures__/fake-model.ts'
 import { FakeModel } from '../../resilience/__fixtures__/fake-model.ts'
-import { fakeClock } from '../demo/fake-clock.ts'
+import { fakeClock } from '../../providers/demo/fake-clock.ts'
 import { recorded } from './recorded.ts'
 import { replayModel } from './replay-model.ts'
 

@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { providerTypes } from '../providers/index.ts'
 import type { Question } from './__fixtures__/ask.ts'
 import { ask, KEY, MODEL, modelAt } from './__fixtures__/ask.ts'
 import type { OwnServer, Received } from './__fixtures__/own-server.ts'
@@ -40,6 +41,11 @@ afterAll(async () => {
 afterEach(() => void peer.reset())
 beforeEach(() => {
   own.received.length = 0
+})
+
+test('every provider but the demo model is held to this suite', () => {
+  const names = subjects.map(({ name }) => name)
+  expect([...names, 'demo'].toSorted()).toEqual(providerTypes.toSorted())
 })
 
 describe.each(subjects)('$name', (subject) => {

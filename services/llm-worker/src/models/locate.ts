@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import type { LlmSettings } from '../settings/llm-settings.ts'
-import type { Provider } from '../settings/find-provider.ts'
 import { providerOf } from '../settings/llm-settings.ts'
-import { providerTypes } from '../settings/provider-types.ts'
-import { listChatIds } from './list-models.ts'
+import { providers as definitions } from '../providers/index.ts'
+import { listLocalIds } from './list-models.ts'
 
 /** A local server that does not answer by then is not there. */
-const PATIENCE_MS = 300
+export const LOCAL_PATIENCE_MS = 300
 /** For one that somebody wants, which may be busy. */
 const WANTED_PATIENCE_MS = 5_000
 
@@ -14,15 +13,6 @@ const WANTED_PATIENCE_MS = 5_000
 export function hostOfContainer(): string | undefined {
   const marks = ['/.dockerenv', '/run/.containerenv']
   return marks.some((mark) => existsSync(mark)) ? 'host.docker.internal' : undefined
-}
-
-/** The models that a server has right now; none when it does not answer at once. */
-export async function askLocal(
-  provider: Provider,
-  patienceMs = PATIENCE_MS,
-): Promise<{ readonly id: string }[]> {
-  const signal = AbortSignal.timeout(patienceMs)
-  return await listChatIds({ provider, signal }).catch(() => [])
 }
 
 /** The same settings, with servers at their usual place looked for on the other machine as well. */
@@ -33,12 +23,12 @@ export async function locateLocal(
   if (otherHost === undefined) return settings
   const wanted = [settings.default ?? '', ...settings.fallback].map(providerOf)
   const located = Array.from(settings.providers.values()).map(async (provider) => {
-    const { isLocal, baseUrl } = providerTypes[provider.type]
+    const { isLocal, baseUrl } = definitions[provider.type]
     if (isLocal !== true || provider.baseUrl !== baseUrl) return provider
     const there = { ...provider, baseUrl: baseUrl.replace('127.0.0.1', otherHost) }
-    const patienceMs = wanted.includes(provider.name) ? WANTED_PATIENCE_MS : PATIENCE_MS
+    const patienceMs = wanted.includes(provider.name) ? WANTED_PATIENCE_MS : LOCAL_PATIENCE_MS
     const asked = [provider, there].map(async (each) => {
-      const found = await askLocal(each, patienceMs)
+      const found = await listLocalIds(each, patienceMs)
       if (found.length === 0) throw new Error('it is not there')
       return each
     })

@@ -1,6 +1,6 @@
 import type { WireFormat } from './wire-formats.ts'
 import { wireFormats } from './wire-formats.ts'
-import type { ProviderType } from '../../settings/llm-file.ts'
+import type { ProviderType } from '../../providers/index.ts'
 
 /** A provider as the compliance suite needs to know it. */
 export interface Subject {

@@ -1,5 +1,5 @@
 import type { Model, StreamPart } from '../model.ts'
-import { usageMeter } from './demo/usage.ts'
+import { usageMeter } from '../usage.ts'
 
 /** A model whose answers have an estimate of their tokens where the provider does not count. */
 export function estimated(model: Model): Model {

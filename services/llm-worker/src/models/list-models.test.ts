@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findProvider } from '../settings/find-provider.ts'
-import type { ProviderType } from '../settings/llm-file.ts'
+import type { ProviderType } from '../providers/index.ts'
 import type { OwnServer, Received } from './__fixtures__/own-server.ts'
 import { startOwnServer } from './__fixtures__/own-server.ts'
 import { listModels } from './list-models.ts'

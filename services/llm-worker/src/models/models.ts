@@ -4,16 +4,15 @@ import { ConfigError } from '@mcp-host/service'
 import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Model, StreamPart } from '../model.ts'
+import { providers as definitions } from '../providers/index.ts'
 import { withFallback } from '../resilience/with-fallback.ts'
 import type { Provider } from '../settings/find-provider.ts'
 import type { ModelSettings } from '../settings/llm-file.ts'
 import type { LlmSettings } from '../settings/llm-settings.ts'
 import { providerOf } from '../settings/llm-settings.ts'
-import { providerTypes } from '../settings/provider-types.ts'
 import { createModel } from './create-model.ts'
-import { providerKinds } from './kinds.ts'
-import { listChatIds, listModels } from './list-models.ts'
-import { askLocal, locateLocal } from './locate.ts'
+import { listLocalIds, listModels } from './list-models.ts'
+import { LOCAL_PATIENCE_MS, locateLocal } from './locate.ts'
 import { recorded } from './trace/recorded.ts'
 
 /** How long a provider may take to list its models. */
@@ -86,7 +85,7 @@ export class Models {
       (entry, index) =>
         entry.state === 'ready' ||
         wanted.includes(entry.provider) ||
-        providerTypes[providers[index]?.type ?? 'demo'].isLocal !== true,
+        definitions[providers[index]?.type ?? 'demo'].isLocal !== true,
     )
   }
 
@@ -130,7 +129,7 @@ const ignore = (): void => undefined
 
 async function listed(provider: Provider, config: WorkerConfig): Promise<ProviderEntry> {
   const { name, type, models: settings } = provider
-  const own = type === 'demo' ? config.demoContextTokens : providerKinds[type].contextWindow
+  const own = type === 'demo' ? config.demoContextTokens : definitions[type].contextWindow
   const standard = defaultModel(provider)
   const signal = AbortSignal.timeout(NAMED_PATIENCE_MS)
   const found = await listModels(provider, { signal }).catch((error: unknown) =>
@@ -217,28 +216,27 @@ export async function createModels(deps: ModelsDeps, given: LlmSettings): Promis
 async function withModel({ providers }: LlmSettings, reference: string): Promise<string> {
   const provider = providers.get(reference)
   const isOpen = provider !== undefined && defaultModel(provider) === undefined
-  if (!isOpen || providerTypes[provider.type].isLocal !== true) return reference
-  const signal = AbortSignal.timeout(NAMED_PATIENCE_MS)
-  const [first] = await listChatIds({ provider, signal }).catch(() => [])
-  if (first !== undefined) return `${reference}/${first.id}`
+  if (!isOpen || definitions[provider.type].isLocal !== true) return reference
+  const [first] = await listLocalIds(provider, NAMED_PATIENCE_MS)
+  if (first !== undefined) return `${reference}/${first}`
   const message = `${reference} at ${provider.baseUrl} lists no model; start it, or name one: ${reference}/<model>`
   throw new ConfigError([message])
 }
 
 function defaultModel({ type, model, models }: Provider): string | undefined {
   const [first] = Object.keys(models)
-  return model ?? first ?? (type === 'demo' ? 'demo-1' : providerKinds[type].defaultModel)
+  return model ?? first ?? definitions[type].defaultModel
 }
 
 /** The first model of the first local server that answers. */
 async function findLocal({ providers }: LlmSettings): Promise<string | undefined> {
   const local = Array.from(providers.values()).filter(
-    ({ type }) => providerTypes[type].isLocal === true,
+    ({ type }) => definitions[type].isLocal === true,
   )
   const found = await Promise.all(
     local.map(async (provider) => {
-      const [first] = await askLocal(provider)
-      return first === undefined ? undefined : `${provider.name}/${first.id}`
+      const [first] = await listLocalIds(provider, LOCAL_PATIENCE_MS)
+      return first === undefined ? undefined : `${provider.name}/${first}`
     }),
   )
   return found.find((each) => each !== undefined)

@@ -1,6 +1,6 @@
 import type { Media, Usage } from '@mcp-host/contracts'
 import { isText } from '@mcp-host/contracts'
-import type { ModelRequest, StreamPart } from '../../model.ts'
+import type { ModelRequest, StreamPart } from './model.ts'
 
 const CHARACTERS_PER_TOKEN = 4
 

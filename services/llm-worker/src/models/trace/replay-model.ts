@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { BusError } from '@mcp-host/contracts'
 import { ConfigError } from '@mcp-host/service'
 import type { Model } from '../../model.ts'
-import type { Clock } from '../demo/clock.ts'
+import type { Clock } from '../../providers/demo/clock.ts'
 import { askedFor, TracedAnswer } from './trace.ts'
 
 export interface ReplayOptions {

@@ -5,15 +5,15 @@ import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
 import { jsonToolModel } from '../json-tools/json-tool-model.ts'
 import type { Model } from '../model.ts'
+import { systemClock } from '../providers/demo/clock.ts'
+import { demoModel } from '../providers/demo/demo-model.ts'
+import { providers } from '../providers/index.ts'
 import { retried } from '../resilience/retried.ts'
 import { timed } from '../resilience/timed.ts'
 import type { Provider } from '../settings/find-provider.ts'
+import { estimateTokens } from '../usage.ts'
 import { aiSdkModel } from './ai-sdk/ai-sdk-model.ts'
-import { systemClock } from './demo/clock.ts'
-import { demoModel } from './demo/demo-model.ts'
-import { estimateTokens } from './demo/usage.ts'
 import { estimated } from './estimated.ts'
-import { providerKinds } from './kinds.ts'
 import { priced } from './priced.ts'
 import { replayModel } from './trace/replay-model.ts'
 import { providerFetch } from './transport.ts'
@@ -40,7 +40,9 @@ export function createModel(
   const within = (each: Model): Model => budgeted(priced(estimated(each), prices), budget)
   if (type === 'demo') return within(createDemo(config))
   const spoken = connectModel(provider, model, config)
-  const asked = within(timed(type === 'ollama' ? limited(spoken) : spoken, timeouts))
+  const asked = within(
+    timed(providers[type].truncatesSilently === true ? limited(spoken) : spoken, timeouts),
+  )
   return retried(nativeTools ? asked : jsonToolModel(asked))
 }
 
@@ -79,14 +81,8 @@ export function connectModel(
   model: string,
   { contextTokens }: Pick<ModelConfig, 'contextTokens'>,
 ): Model {
-  if (type === 'demo') throw new Error('the demo model is no connection')
-  const {
-    connect,
-    providerOptions,
-    metadataName = name,
-    contextWindow,
-    reads,
-  } = providerKinds[type]
+  const { connect, providerOptions, metadataName = name, contextWindow, reads } = providers[type]
+  if (connect === undefined) throw new Error(`${type} has no connection`)
   const connection = { name, baseUrl, apiKey: apiKey?.open() ?? '', fetch: providerFetch }
   const settings = ownValue(models, model) ?? {}
   const language = async (): Promise<LanguageModelV4> => (await connect(connection))(model)

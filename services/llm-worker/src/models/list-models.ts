@@ -1,0 +1,60 @@
+import { APICallError } from '@ai-sdk/provider'
+import type { ListedModel } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { z } from 'zod'
+import { listChatIds } from '../providers/definition/chat-ids.ts'
+import { providers } from '../providers/index.ts'
+import type { ListRequest } from '../providers/definition/provider-definition.ts'
+import type { Provider } from '../settings/find-provider.ts'
+import { toBusError } from './ai-sdk/error.ts'
+import { providerFetch } from './transport.ts'
+
+/**
+ * The models of a provider that hold conversations, in the order it gives them. Throws a `BusError` in words
+ * for a user.
+ */
+export async function listModels(
+  provider: Provider,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<ListedModel[]> {
+  try {
+    return await providers[provider.type].list(listRequest(provider, signal))
+  } catch (error) {
+    if (APICallError.isInstance(error)) {
+      const known = toBusError(provider.name, error)
+      if (known.code !== 'not-found') throw known
+      throw new BusError('not-found', `${provider.name} does not list its models`, { cause: error })
+    }
+    const isUnexpected = error instanceof z.ZodError || error instanceof SyntaxError
+    const what = isUnexpected ? 'lists its models in a way that is not known' : 'cannot be reached'
+    throw new BusError('unavailable', `${provider.name} ${what}`, { cause: error })
+  }
+}
+
+/** The ids in OpenAI's list, which local servers answer soonest; none when the server does not answer in time. */
+export async function listLocalIds(provider: Provider, timeoutMs: number): Promise<string[]> {
+  const request = listRequest(provider, AbortSignal.timeout(timeoutMs))
+  const models = await listChatIds(request).catch(() => [])
+  return models.map(({ id }) => id)
+}
+
+function listRequest({ baseUrl, apiKey }: Provider, signal: AbortSignal): ListRequest {
+  return {
+    baseUrl,
+    apiKey: apiKey?.open() ?? '',
+    async read(url, schema, init) {
+      const response = await providerFetch(url, { ...init, signal })
+      const text = await response.text()
+      if (!response.ok) {
+        throw new APICallError({
+          message: `it answered ${response.status}`,
+          url,
+          requestBodyValues: {},
+          statusCode: response.status,
+          responseBody: text,
+        })
+      }
+      return schema.parse(JSON.parse(text))
+    },
+  }
+}
