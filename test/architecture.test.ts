@@ -53,7 +53,7 @@ const services: Readonly<Record<string, Allowance>> = {
     outside: everyService.outside,
   },
   '@mcp-host/llm-worker': {
-    own: everyService.own,
+    own: [...everyService.own, '@mcp-host/tool-search'],
     outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'undici'],
   },
 }

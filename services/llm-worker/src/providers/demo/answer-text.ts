@@ -1,7 +1,6 @@
 import type { OfferedTool, ToolAnswer } from '@mcp-host/contracts'
-import { readFields } from './filling/field.ts'
 import type { PlannedStep } from './plan.ts'
-import { shorten } from './reasoning.ts'
+import { readFields } from './schema-fields.ts'
 
 /** So much of a tool's answer is repeated. */
 const MAX_ANSWER = 4_000
@@ -58,16 +57,21 @@ function explainStep({ clause, choice }: PlannedStep): string {
 }
 
 function isEasy(schema: OfferedTool['inputSchema']): boolean {
-  const required = readFields(schema).filter(({ isRequired }) => isRequired)
-  return required.length === 1 && required[0]?.kind === 'string'
+  const [first, second] = readFields(schema).filter(({ isRequired }) => isRequired)
+  return first?.type === 'string' && second === undefined
 }
 
 function exampleSentence({ tool, inputSchema }: OfferedTool): string {
   const required = readFields(inputSchema).filter(({ isRequired }) => isRequired)
-  const given = required.map(({ name, kind, options }) => {
-    const number = kind === 'number' || kind === 'integer'
-    const sample = options?.[0] ?? (number ? 7 : kind === 'boolean' ? true : 'something')
+  const given = required.map(({ name, type, options }) => {
+    const number = type === 'number' || type === 'integer'
+    const sample = options?.[0] ?? (number ? 7 : type === 'boolean' ? true : 'something')
     return `${name}=${typeof sample === 'string' ? sample : JSON.stringify(sample)}`
   })
   return given.length === 0 ? `call ${tool}` : `call ${tool} with ${given.join(', ')}`
+}
+
+/** Keeps a value of any length readable in one line. */
+export function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }

@@ -92,7 +92,7 @@ test('an error is told in plain words, with its message', async () => {
 })
 
 test('two steps run one after another, and the text tells their results apart', async () => {
-  const messages = [user('echo hello then add 2 and 3')]
+  const messages = [user('echo hello then get sum of 2 and 3')]
   expect((await reply({ messages })).at(-2)).toMatchObject({ name: 'everything__echo' })
   messages.push(...answered('everything__echo', 'hello'))
   expect((await reply({ messages })).at(-2)).toMatchObject({
@@ -101,7 +101,7 @@ test('two steps run one after another, and the text tells their results apart', 
   })
   messages.push(...answered('everything__get-sum', '5'))
   expect(joined(await reply({ messages }), 'text-delta')).toBe(
-    '“echo hello” – echo:\nhello\n\n“add 2 and 3” – get-sum:\n5',
+    '“echo hello” – echo:\nhello\n\n“get sum of 2 and 3” – get-sum:\n5',
   )
 })
 
