@@ -1,13 +1,15 @@
+import { once } from 'node:events'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { eventually, serverStates, startGateways, testFolder, toolServer } from '@mcp-host/testkit'
 import { Guardian } from 'mcp-host/process'
 import { peakRssMb } from '../process-usage.ts'
 import { quantile } from '../quantile.ts'
-import type { Blast } from './blast.ts'
+import type { Blast, BlastTarget } from './blast.ts'
 import type { Calls } from './good-callers.ts'
 import { GoodCallers } from './good-callers.ts'
-import { gatewayFloods } from './gateway-floods.ts'
+import { gatewayFloods, SEARCH_BUNDLE, SEARCHED_TOOLS } from './gateway-floods.ts'
 import { hostileServers } from './hostile-servers.ts'
 
 const WARM_UP_MS = 1_000
@@ -22,6 +24,8 @@ const blasts: Readonly<Record<string, Blast>> = { ...hostileServers, ...gatewayF
 interface Figures {
   readonly control: Times
   readonly blast: Times
+  /** Beside a flood that is sent to another process, which discards it: the machine's part in the ratio. */
+  readonly sink: Times | undefined
   readonly ratioP99: number
   readonly failed: number
   /** The most that the victim had; `NaN` when it ended. */
@@ -42,7 +46,7 @@ interface Times {
 export async function benchBlast(names: readonly string[]): Promise<object> {
   const figures: Record<string, Figures> = {}
   console.log(
-    `${''.padEnd(20)}control p50   p99   blast p50     p99     max   ratio  failed  RSS MB`,
+    `${''.padEnd(20)}control p50   p99   blast p50     p99     max   ratio    sink  failed  RSS MB`,
   )
   for (const name of names.length === 0 ? Object.keys(blasts) : names) {
     const blast = blasts[name]
@@ -67,12 +71,16 @@ async function measure({ victim, strike }: Blast): Promise<Figures> {
   const guardian = stack.use(new Guardian())
   const journal = join(path, 'journal.jsonl')
   const echo = toolServer([{ name: 'echo', inputSchema: { type: 'object' } }], journal)
-  const servers = Object.fromEntries(GOOD.map((name) => [name, echo]))
-  const host = stack.use(await startGateways({ folder: path, guardian, servers }))
+  const searched = toolServer(SEARCHED_TOOLS, journal)
+  const servers = { searched, ...Object.fromEntries(GOOD.map((name) => [name, echo])) }
+  const bundles = join(path, 'bundles.json')
+  await writeFile(bundles, JSON.stringify({ bundles: { [SEARCH_BUNDLE]: { toolSearch: true } } }))
+  const env = { BUNDLES_CONFIG: bundles }
+  const host = stack.use(await startGateways({ folder: path, guardian, servers, env }))
   const [url = ''] = host.urls
   const areReady = async (): Promise<boolean> => {
     const states = await serverStates(url)
-    return states.filter(({ state }) => state === 'ready').length === GOOD.length
+    return states.filter(({ state }) => state === 'ready').length > GOOD.length
   }
   await eventually(areReady, { what: 'ready servers' })
   const tools = GOOD.map((name) => `${name}__echo`)
@@ -80,11 +88,13 @@ async function measure({ victim, strike }: Blast): Promise<Figures> {
   await callers.callFor(WARM_UP_MS)
   const control = await callers.callFor(CONTROL_MS)
 
-  const over = new AbortController()
-  const rssMb = watchMemory(host.pids[`${victim}-0`] ?? 0, over.signal)
   const addServer = (name: string, entry: object): Promise<void> =>
     addEntry(host.mcpJson, name, entry)
-  const striking = strike({ url, guardian, addServer }, over.signal)
+  const target = { url, guardian, addServer }
+  const sink = victim === 'gateway' ? await callBesideSink(callers, strike, target) : undefined
+  const over = new AbortController()
+  const rssMb = watchMemory(host.pids[`${victim}-0`] ?? 0, over.signal)
+  const striking = strike(target, over.signal)
   const blast = await callers.callFor(BLAST_MS)
   over.abort()
   const answered = await striking
@@ -94,12 +104,29 @@ async function measure({ victim, strike }: Blast): Promise<Figures> {
   return {
     control: timesOf(control),
     blast: timesOf(blast),
-    ratioP99: Math.round((quantile(blast.times, 0.99) / quantile(control.times, 0.99)) * 100) / 100,
+    sink: sink && timesOf(sink),
+    ratioP99: ratioOf(timesOf(blast), timesOf(control)),
     failed: blast.faults.length,
     rssMb: peak,
     firstFault: blast.faults[0],
     answered,
   }
+}
+
+async function callBesideSink(
+  callers: GoodCallers,
+  strike: Blast['strike'],
+  target: BlastTarget,
+): Promise<Calls> {
+  const sink = new Worker(new URL('sink.ts', import.meta.url))
+  const [sinkPort] = (await once(sink, 'message')) as [number]
+  const over = new AbortController()
+  const striking = strike({ ...target, sinkPort }, over.signal)
+  const calls = await callers.callFor(CONTROL_MS)
+  over.abort()
+  await striking
+  await sink.terminate()
+  return calls
 }
 
 /** By another file in its place: half of one is not to be read. */
@@ -138,13 +165,17 @@ function timesOf({ times }: Calls): Times {
   return { calls: times.length, p50, p99, max }
 }
 
+function ratioOf(beside: Times, control: Times): number {
+  return Math.round((beside.p99 / control.p99) * 100) / 100
+}
+
 /** `NaN` is no good figure. */
 function isGood({ ratioP99, failed, rssMb }: Figures): boolean {
   return ratioP99 <= GOALS.ratioP99 && failed <= GOALS.failed && rssMb <= GOALS.rssMb
 }
 
 function line(name: string, figures: Figures): string {
-  const { control, blast, ratioP99, failed, rssMb, firstFault } = figures
+  const { control, blast, sink, ratioP99, failed, rssMb, firstFault } = figures
   return [
     name.padEnd(20),
     control.p50.toFixed(1).padStart(11),
@@ -153,6 +184,7 @@ function line(name: string, figures: Figures): string {
     blast.p99.toFixed(1).padStart(8),
     blast.max.toFixed(0).padStart(8),
     ratioP99.toFixed(1).padStart(8),
+    (sink === undefined ? '' : ratioOf(sink, control).toFixed(1)).padStart(8),
     String(failed).padStart(8),
     String(rssMb).padStart(8),
     isGood(figures)

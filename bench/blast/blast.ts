@@ -5,6 +5,8 @@ export interface BlastTarget {
   /** Of the gateway, without a path. */
   readonly url: string
   readonly guardian: Guardian
+  /** A flood of connections is sent to this port instead, which discards it. */
+  readonly sinkPort?: number
   /** Adds an entry to the `mcp.json`, which the host takes up by itself. */
   readonly addServer: (name: string, entry: object) => Promise<void>
 }

@@ -1,35 +1,81 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Blast } from './blast.ts'
-import type { BodyFlood } from './flood-bodies.ts'
+import type { ConnectionFlood } from './flood-connections.ts'
 
 const CONNECTIONS = 60
 const MIB = 1024 * 1024
 
-/** Bodies that cost a gateway more than their sender, over many connections at once. */
+/** Name of the bundle that `search_tools` searches. */
+export const SEARCH_BUNDLE = 'searched'
+/** The tools in it, of 20 words each; they are never called. */
+export const SEARCHED_TOOLS = Array.from({ length: 300 }, (_, tool) => ({
+  name: `tool${tool}`,
+  description: words(20 * tool, 20),
+  inputSchema: { type: 'object' },
+}))
+
+/** Requests and frames that cost a gateway more than their sender, over many connections at once. */
 export const gatewayFloods: Readonly<Record<string, Blast>> = {
-  'one-byte-chunks': bodies({ part: '1\r\nx\r\n'.repeat(2_000), pauseMs: 20 }),
-  'slow-bodies': bodies({ part: '1\r\nx\r\n', pauseMs: 500 }),
-  'unfinished-uploads': bodies({ part: chunk(MIB), pauseMs: 20, maxBytes: 18 * MIB }, beginUpload),
-  'refused-uploads': bodies({ part: chunk(MIB), pauseMs: 1 }, async (url) => `${url}/none`),
+  'one-byte-chunks': flood({ head: upload, part: bytes('1\r\nx\r\n'.repeat(2_000)) }),
+  'slow-bodies': flood({ head: upload, part: bytes('1\r\nx\r\n'), pauseMs: 500 }),
+  'unfinished-uploads': flood({
+    addressOf: beginUpload,
+    head: upload,
+    part: chunk(MIB),
+    maxBytes: 18 * MIB,
+  }),
+  'refused-uploads': flood({ path: '/none', head: upload, part: chunk(MIB), pauseMs: 1 }),
+  'large-frames': flood({ path: '/ws', head: upgrade, part: chatFrame(MIB) }),
+  'too-large-frames': flood({ path: '/ws', head: upgrade, part: chatFrame(3 * MIB) }),
+  'large-mcp-frames': flood({ path: '/mcp/ws', head: upgrade, part: mcpFrame(8 * MIB) }),
+  'too-large-mcp-frames': flood({ path: '/mcp/ws', head: upgrade, part: mcpFrame(12 * MIB) }),
+  'unfinished-frames': flood({
+    path: '/mcp/ws',
+    head: (path) => Buffer.concat([upgrade(path), frameHead(16 * MIB)]),
+    part: Buffer.alloc(MIB),
+    maxBytes: 15 * MIB,
+  }),
+  'long-searches': flood({
+    ...searches(words(1_000_000, 200).slice(0, 1_000)),
+    connections: 10,
+    pauseMs: 100,
+  }),
+  'too-long-searches': flood({
+    ...searches(words(0, 10_000)),
+    connections: 10,
+    pauseMs: 100,
+  }),
 }
 
-type Parts = Pick<BodyFlood, 'part' | 'pauseMs'> & { readonly maxBytes?: number }
-type Address = (url: string) => Promise<string>
+interface FloodOptions {
+  readonly path?: string
+  /** Path below the URL of the gateway, where it depends on the gateway; else `path`. */
+  readonly addressOf?: (url: string) => Promise<string>
+  readonly head?: (path: string) => Uint8Array
+  readonly part: Uint8Array
+  readonly connections?: number
+  readonly pauseMs?: number
+  readonly maxBytes?: number
+}
 
-/** Requests whose bodies never end; from a thread, so that the good callers beside it are not delayed by the sender. */
-function bodies(parts: Parts, addressOf: Address = async (url) => `${url}/mcp`): Blast {
+/** Sends from a thread, so that the good callers beside it are not delayed by the sender. */
+function flood(options: FloodOptions): Blast {
+  const { path = '/mcp', addressOf = async () => path, head = () => new Uint8Array() } = options
+  const { part, connections = CONNECTIONS, pauseMs = 20 } = options
   return {
     victim: 'gateway',
-    async strike({ url }, signal) {
-      const workerData: BodyFlood = {
-        maxBytes: Number.POSITIVE_INFINITY,
-        ...parts,
-        url: await addressOf(url),
-        connections: CONNECTIONS,
+    async strike({ url, sinkPort }, signal) {
+      const workerData: ConnectionFlood = {
+        port: sinkPort ?? Number(new URL(url).port),
+        head: head(await addressOf(url)),
+        part,
+        connections,
+        pauseMs,
+        maxBytes: options.maxBytes ?? Number.POSITIVE_INFINITY,
       }
       let answered = ''
-      const worker = new Worker(new URL('flood-bodies.ts', import.meta.url), { workerData })
+      const worker = new Worker(new URL('flood-connections.ts', import.meta.url), { workerData })
       worker.on('message', (message) => (answered = String(message)))
       if (!signal.aborted) await once(signal, 'abort')
       await worker.terminate()
@@ -38,13 +84,66 @@ function bodies(parts: Parts, addressOf: Address = async (url) => `${url}/mcp`):
   }
 }
 
-/** The address for files of a new session: those of unknown ones are refused unread. */
+/** The path for files of a new session: those of unknown ones are refused unread. */
 async function beginUpload(url: string): Promise<string> {
   const response = await fetch(`${url}/api/chat/session`, { method: 'POST' })
   const { sessionId } = (await response.json()) as { sessionId: string }
-  return `${url}/api/chat/session/${sessionId}/file`
+  return `/api/chat/session/${sessionId}/file`
 }
 
-function chunk(bytes: number): string {
-  return `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`
+function upload(path: string): Uint8Array {
+  const type = 'content-type: application/json\r\ntransfer-encoding: chunked'
+  return bytes(`POST ${path} HTTP/1.1\r\nhost: localhost\r\n${type}\r\n\r\n`)
+}
+
+function upgrade(path: string): Uint8Array {
+  const key = Buffer.alloc(16).toString('base64')
+  const headers = `upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: ${key}\r\nsec-websocket-version: 13`
+  return bytes(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n\r\n`)
+}
+
+function chunk(length: number): Uint8Array {
+  return bytes(`${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`)
+}
+
+/** Of a frame of text whose mask changes nothing. */
+function frameHead(length: number): Uint8Array {
+  const head = Buffer.alloc(14)
+  head.writeUInt16BE(0x81_ff)
+  head.writeBigUInt64BE(BigInt(length), 2)
+  return head
+}
+
+function frame(message: (padding: string) => object, length: number): Uint8Array {
+  const empty = JSON.stringify(message('')).length
+  const text = bytes(JSON.stringify(message('x'.repeat(length - empty))))
+  return Buffer.concat([frameHead(text.length), text])
+}
+
+/** With a text that is refused: one that is not would begin a turn. */
+function chatFrame(length: number): Uint8Array {
+  return frame((text) => ({ type: 'message', payload: { text } }), length)
+}
+
+function mcpFrame(length: number): Uint8Array {
+  return frame((pad) => ({ jsonrpc: '2.0', id: 1, method: 'ping', params: { pad } }), length)
+}
+
+function searches(query: string): Pick<FloodOptions, 'part'> {
+  const params = { name: 'search_tools', arguments: { query } }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const type = 'content-type: application/json\r\naccept: application/json, text/event-stream'
+  const head = `POST /mcp/bundles/${SEARCH_BUNDLE} HTTP/1.1\r\nhost: localhost\r\n${type}`
+  return { part: bytes(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`) }
+}
+
+/** Words that do not repeat. */
+function words(first: number, count: number): string {
+  const word = (_: unknown, index: number): string =>
+    `w${((first + index) * 7_919_777).toString(36)}`
+  return Array.from({ length: count }, word).join(' ')
+}
+
+function bytes(text: string): Uint8Array {
+  return Buffer.from(text)
 }

@@ -4,36 +4,34 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** What a thread is to send, on many connections at once, until it is ended. */
-export interface BodyFlood {
-  readonly url: string
+/** What a thread sends on many connections at once, until it is ended. */
+export interface ConnectionFlood {
+  readonly port: number
   readonly connections: number
+  /** Sent once on each connection. */
+  readonly head: Uint8Array
   /** Sent again and again. */
-  readonly part: string
+  readonly part: Uint8Array
   readonly pauseMs: number
   /** Nothing more is sent on a connection, which stays open. */
   readonly maxBytes: number
 }
 
-const { url, connections, part, pauseMs, maxBytes } = workerData as BodyFlood
-const { hostname, port, pathname } = new URL(url)
-const bytes = Buffer.from(part)
+const { port, connections, head, part, pauseMs, maxBytes } = workerData as ConnectionFlood
 
 async function send(socket: Socket): Promise<void> {
-  if (socket.bytesWritten < maxBytes && !socket.write(bytes)) await once(socket, 'drain')
+  if (socket.bytesWritten < maxBytes && !socket.write(part)) await once(socket, 'drain')
   await delay(pauseMs)
 }
 
 async function flood(): Promise<never> {
   for (;;) {
-    const socket = connect(Number(port), hostname)
+    const socket = connect(port, '127.0.0.1')
     // Being cut off is what is to happen.
     socket.on('error', () => undefined)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     socket.on('data', (data) => parentPort?.postMessage(String(data).slice(0, 100)))
-    socket.write(
-      `POST ${pathname} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
-    )
+    socket.write(head)
     const stop = (): void => void socket.destroy()
     const closed = once(socket, 'close').catch(stop)
     while (!socket.destroyed) await Promise.race([send(socket).catch(stop), closed])

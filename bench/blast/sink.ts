@@ -1,0 +1,10 @@
+// Discards what it receives on any connection: the load of a flood on the machine, without a gateway.
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { parentPort } from 'node:worker_threads'
+
+const server = createServer((socket) => socket.on('error', () => undefined).resume())
+server.listen(0, '127.0.0.1', () => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage((server.address() as AddressInfo).port)
+})
