@@ -31,6 +31,7 @@ test.each([
 test.each<[string, string, number]>([
   ['only the beginning of a query counts', `${'x'.repeat(32_000)} weather`, 0],
   ['only the first 32 words of a query count', `${manyWords(32)} weather`, 0],
+  ['only the first 8 words of a query may be misspelt', `${manyWords(8)} weathr`, 0],
   ['a word that is repeated counts once', `${'x1 '.repeat(40)}weather`, 1],
   ['words that differ too much are not guessed', 'weatherxyzxyzxyzxyzxyz', 0],
 ])('%s', (_, query, count) => {

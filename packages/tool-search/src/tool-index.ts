@@ -4,6 +4,8 @@ import MiniSearch from 'minisearch'
 export const MAX_QUERY_LENGTH = 1_000
 /** Words of a query that are searched for. The cost of each grows with the number of words of all tools. */
 const MAX_QUERY_WORDS = 32
+/** Words of a query that are also searched for with other letters, which takes most of the time. */
+const MAX_FUZZY_WORDS = 8
 /** The cost of a fuzzy match grows with the square of a word's length. */
 const MAX_WORD_LENGTH = 40
 /** Letters by which a word may differ from a longer one. */
@@ -52,7 +54,7 @@ function indexOf(tools: readonly SearchableTool[]): MiniSearch {
     searchOptions: {
       boost: { name: 3, title: 2 },
       prefix: (term) => term.length > 2,
-      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+      fuzzy: (term, position) => (position < MAX_FUZZY_WORDS && term.length > 4 ? 0.2 : false),
       maxFuzzy: MAX_DISTANCE,
     },
   })
