@@ -253,6 +253,11 @@ describe('a request that is not right is refused, and says what is wrong', () =>
     expect(response.json().error).toMatchObject({ code: 'invalid', message: /larger than 1048576/ })
   })
 
+  test('a large body to an unknown path, unread', async () => {
+    const response = await ask('POST', '/nowhere', { message: 'x'.repeat(1_100_000) })
+    expect(response.statusCode).toBe(404)
+  })
+
   test('a place in the header, which wins over the query', async () => {
     const response = await ask('GET', at('/events?after=0.0.-.0'), undefined, {
       'last-event-id': 'x',

@@ -1,6 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { BusError } from '@mcp-host/contracts'
 import { ByteBuffer } from '../mcp/core/byte-buffer.ts'
+import type { PausableReader } from './read-budget.ts'
 import { ReadBudget } from './read-budget.ts'
 
 export interface BodyLimits {
@@ -36,8 +38,8 @@ const PIECE_COST = 512
 /** A body in more pieces must have larger ones, on average. */
 const MAX_TINY_PIECES = 2_048
 const MIN_PIECE_BYTES = 32
-/** Between two refusals for that: one read brings 11,000 such pieces, 15 ms of work, before it can be refused. */
-const TINY_REFUSAL_MS = 200
+/** Between two refusals for that: one read brings 11,000 such pieces, 10 ms of work, before it can be refused. */
+const TINY_REFUSAL_MS = 2_000
 
 /** Why a body is not read to its end. */
 export class BodyFault extends BusError {
@@ -68,7 +70,8 @@ export class BodyReader implements Disposable {
   readonly #limits: BodyLimits
   readonly #receiving = new ReceivingList()
   readonly #timer = setInterval(() => this.checkRates(), PERIOD_MS).unref()
-  readonly #budget = new ReadBudget()
+  /** Shared with the frames of sockets. */
+  readonly budget = new ReadBudget()
   #heldBytes = 0
   /** When the last body in tiny pieces is refused. */
   #lastRefusalAt = 0
@@ -167,7 +170,7 @@ export class BodyReader implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
-    this.#budget[Symbol.dispose]()
+    this.budget[Symbol.dispose]()
   }
 
   #take(receiving: Receiving, piece: Uint8Array, maxBytes: number): void {
@@ -179,7 +182,7 @@ export class BodyReader implements Disposable {
       if (pieces > MAX_TINY_PIECES && receivedBytes < pieces * MIN_PIECE_BYTES) {
         return this.#stop(receiving)
       }
-      this.#budget.spend(request, piece.length + PIECE_COST)
+      this.budget.spend(receiving, piece.length + PIECE_COST)
     }
     if (!receiving.isOver) {
       const size = buffer.sizeWith(piece.length, maxBytes)
@@ -218,7 +221,9 @@ export class BodyReader implements Disposable {
     receiving.isStopped = true
     this.#receiving.remove(receiving)
     this.#release(receiving)
-    this.#budget.stop(receiving.request)
+    this.budget.stop(receiving)
+    // One read brings thousands of pieces more, which must not cost a call each.
+    receiving.request.push = () => false
     const now = performance.now()
     this.#lastRefusalAt = Math.max(now, this.#lastRefusalAt + TINY_REFUSAL_MS)
     const fault = new BodyFault(400, 'body: comes in too many tiny pieces; send larger ones')
@@ -246,7 +251,7 @@ class WholeBody implements ReceivedBody {
 }
 
 /** One body on its way. */
-class Receiving {
+class Receiving implements PausableReader {
   readonly request: IncomingMessage
   buffer = new ByteBuffer()
   receivedBytes = 0
@@ -271,6 +276,22 @@ class Receiving {
     const before = this.#checkedBytes
     this.#checkedBytes = this.receivedBytes
     return before === undefined || this.receivedBytes - before >= bytes
+  }
+
+  /** Holds against the request, which asks its connection for more after each piece. */
+  pause(): void {
+    const { request } = this
+    // Injected requests have no connection.
+    if (!(request.socket instanceof Socket)) return
+    request._read = doNothing
+    request.socket.pause()
+  }
+
+  resume(): void {
+    const { request } = this
+    if (!(request.socket instanceof Socket)) return
+    request._read = (bytes) => IncomingMessage.prototype._read.call(request, bytes)
+    request.socket.resume()
   }
 
   end(received: ReceivedBody | BodyFault): void {
@@ -314,6 +335,8 @@ class ReceivingList {
     return this.#all.slice()
   }
 }
+
+function doNothing(): void {}
 
 function tooLarge(maxBytes: number): BodyFault {
   return new BodyFault(413, `body: has more than ${maxBytes} bytes; send less`)

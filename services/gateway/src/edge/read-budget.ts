@@ -1,58 +1,62 @@
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
+/** Sustained rate of all large bodies and frames together: a share of the CPU that leaves room for other requests. */
+const BYTES_PER_MS = 16 * 1024
+/** Budget saved up while nothing large is read, so that a single upload of the largest file is not slowed down. */
+const MAX_SAVED = 24 * 1024 * 1024
 
-/** For all large bodies together: a share of the CPU that leaves room for everything else. */
-const BYTES_PER_MS = 64 * 1024
-const PERIOD_MS = 10
-const MAX_SAVED = PERIOD_MS * BYTES_PER_MS
-/** The most that one read of a socket brings. */
-const READ_BYTES = 64 * 1024
+/** A connection whose reading can be held back. */
+export interface PausableReader {
+  readonly pause: () => void
+  readonly resume: () => void
+}
 
-/** Shares out the reading of large bodies: over the rate, connections are read in turn. */
+/** Shares out the reading of large bodies and frames: one read per round of the event loop, in turn, up to a rate. */
 export class ReadBudget implements Disposable {
-  readonly #waiting = new Set<IncomingMessage>()
+  readonly #waiting = new Set<PausableReader>()
   #left = MAX_SAVED
   #filledAt = performance.now()
+  #immediate: NodeJS.Immediate | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** The number of paused connections. */
+  /** How many connections wait for their next read. */
   get waiting(): number {
     return this.#waiting.size
   }
 
-  /** Counts what was read. The connection waits for its turn when the budget is used up. */
-  spend(request: IncomingMessage, bytes: number): void {
+  /** Counts what was read, and pauses the connection until its next read. Libuv would read up to 2 MiB in one go. */
+  spend(reader: PausableReader, bytes: number): void {
     this.#left -= bytes
-    if (this.#left > 0 || this.#waiting.has(request)) return
-    this.#fill()
-    // Injected requests have no connection.
-    if (this.#left > 0 || !(request.socket instanceof Socket)) return
-    this.#waiting.add(request)
-    pauseReading(request)
-    this.#timer ??= setInterval(() => this.#resume(), PERIOD_MS)
+    reader.pause()
+    if (this.#waiting.has(reader)) return
+    this.#waiting.add(reader)
+    this.#schedule()
   }
 
-  /** Reads a connection no more: it is to be closed. */
-  stop(request: IncomingMessage): void {
-    this.#waiting.delete(request)
-    pauseReading(request)
+  /** Pauses a connection for good: it is about to be closed. */
+  stop(reader: PausableReader): void {
+    this.#waiting.delete(reader)
+    reader.pause()
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer)
+    clearImmediate(this.#immediate)
+    clearTimeout(this.#timer)
   }
 
-  #resume(): void {
+  #schedule(): void {
+    if (this.#immediate !== undefined || this.#timer !== undefined) return
     this.#fill()
-    let expected = 0
-    for (const request of this.#waiting) {
-      if (expected >= this.#left) return
-      expected += READ_BYTES
-      this.#waiting.delete(request)
-      resumeReading(request)
-    }
-    clearInterval(this.#timer)
+    if (this.#left > 0) this.#immediate = setImmediate(() => this.#resumeNext())
+    else this.#timer = setTimeout(() => this.#resumeNext(), Math.ceil(-this.#left / BYTES_PER_MS))
+  }
+
+  #resumeNext(): void {
+    this.#immediate = undefined
     this.#timer = undefined
+    const [next] = this.#waiting
+    if (next === undefined) return
+    this.#waiting.delete(next)
+    next.resume()
+    if (this.#waiting.size > 0) this.#schedule()
   }
 
   #fill(): void {
@@ -61,16 +65,3 @@ export class ReadBudget implements Disposable {
     this.#filledAt = now
   }
 }
-
-/** Holds against the request, which asks its connection for more after each piece. */
-function pauseReading(request: IncomingMessage): void {
-  request._read = doNothing
-  request.socket.pause()
-}
-
-function resumeReading(request: IncomingMessage): void {
-  request._read = (bytes) => IncomingMessage.prototype._read.call(request, bytes)
-  request.socket.resume()
-}
-
-function doNothing(): void {}

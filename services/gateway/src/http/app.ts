@@ -37,6 +37,7 @@ import { addModelRoutes } from './model-routes.ts'
 import { refuseUpgrades } from '../edge/refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders } from '../edge/origin.ts'
 import { readBodies } from '../edge/read-bodies.ts'
+import { UnfinishedMessages } from '../edge/unfinished-messages.ts'
 import type { SessionRouteDeps } from './session-routes.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
@@ -140,7 +141,8 @@ export async function buildApp(
         offered.has(SUBPROTOCOL) ? SUBPROTOCOL : (offered.values().next().value ?? false),
     },
   })
-  limitFrames(app.websocketServer)
+  const unfinished = new UnfinishedMessages(bodies.budget)
+  limitFrames(app.websocketServer, unfinished)
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
     checkOrigin(request.headers)
@@ -153,6 +155,9 @@ export async function buildApp(
     return preflight && reply.code(204).headers(preflight).send()
   })
   refuseUpgrades(app)
+  // Fastify's own parsers read unknown addresses' bodies without the limits here.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async () => undefined)
   app.addHook('onSend', async ({ raw }) => bodies.discard(raw))
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
     const { method, routeOptions, raw } = request
@@ -168,7 +173,10 @@ export async function buildApp(
       seconds: elapsedTime / 1_000,
     })
   })
-  app.addHook('onClose', async () => bodies[Symbol.dispose]())
+  app.addHook('onClose', async () => {
+    unfinished[Symbol.dispose]()
+    bodies[Symbol.dispose]()
+  })
   compressAnswers(app)
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof BodyFault) {

@@ -1,15 +1,23 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { ReadBudget } from '../edge/read-budget.ts'
+import { UnfinishedMessages } from '../edge/unfinished-messages.ts'
 import { FRAME_PIECES, limitFrames } from './limit-frames.ts'
 
 const MIB = 1024 * 1024
+const LARGE = 1_400_000
 
 let server: WebSocketServer
+let budget: ReadBudget
+let unfinished: UnfinishedMessages
 beforeEach(async () => {
   server = new WebSocketServer({ port: 0, host: '127.0.0.1', ...FRAME_PIECES })
-  limitFrames(server)
+  budget = new ReadBudget()
+  unfinished = new UnfinishedMessages(budget, { totalBytes: 3 * MIB })
+  limitFrames(server, unfinished)
   server.on('connection', (socket) => {
     socket.on('error', () => undefined)
     socket.on('message', (data) => socket.send(String((data as Buffer).length)))
@@ -19,6 +27,8 @@ beforeEach(async () => {
 afterEach(() => {
   for (const client of server.clients) client.terminate()
   server.close()
+  unfinished[Symbol.dispose]()
+  budget[Symbol.dispose]()
 })
 
 async function open(path: string): Promise<WebSocket> {
@@ -49,4 +59,48 @@ test('a message in many small pieces closes its socket', async () => {
   const socket = await open('/mcp/ws')
   for (let piece = 0; piece < 2_000; piece++) socket.send('x', { fin: false })
   expect(await once(socket, 'close')).toMatchObject([1008, {}])
+})
+
+test('of unfinished messages beyond the memory of all the oldest is closed', async () => {
+  const sockets = [await open('/mcp/ws'), await open('/mcp/ws'), await open('/mcp/ws')]
+  const [oldest, second, last] = sockets as [WebSocket, WebSocket, WebSocket]
+  const small = await open('/mcp/ws')
+  small.send('x', { fin: false })
+  for (const socket of [oldest, second]) {
+    socket.send(Buffer.alloc(LARGE), { fin: false })
+    const held = unfinished.heldBytes
+    await eventually(() => unfinished.heldBytes >= held + LARGE)
+  }
+  const closed = once(oldest, 'close')
+  last.send(Buffer.alloc(MIB), { fin: false })
+  const [code, reason] = (await closed) as [number, Buffer]
+  expect([code, String(reason)]).toEqual([
+    1013,
+    'message: too much is being received right now; try again later',
+  ])
+  for (const socket of [second, last, small]) socket.send('x')
+  expect(await Promise.all([second, last, small].map(received))).toEqual([
+    String(LARGE + 1),
+    String(MIB + 1),
+    '2',
+  ])
+  expect(unfinished.heldBytes).toBe(0)
+})
+
+test('a message that stands still closes its socket, pings and whole messages do not', async () => {
+  const [stopped, steady, idle] = [await open('/ws'), await open('/ws'), await open('/ws')]
+  for (const socket of [stopped, steady]) socket.send(Buffer.alloc(10 * 1024), { fin: false })
+  idle.send('x')
+  idle.ping('y')
+  await Promise.all([received(idle), once(idle, 'pong')])
+  await eventually(() => unfinished.heldBytes > 20 * 1024)
+  unfinished.checkRates()
+  const closed = once(stopped, 'close')
+  const held = unfinished.heldBytes
+  steady.send(Buffer.alloc(10 * 1024), { fin: false })
+  await eventually(() => unfinished.heldBytes > held + 10 * 1024)
+  unfinished.checkRates()
+  expect(await closed).toMatchObject([1008, {}])
+  for (const socket of [steady, idle]) socket.send('x')
+  expect(await Promise.all([steady, idle].map(received))).toEqual([String(20 * 1024 + 1), '1'])
 })
