@@ -48,3 +48,24 @@ test('while one instance of each service is restarted after another no client se
   expect(report.outcomes).not.toHaveProperty('failed')
   expect(report.landed['total']).toBeGreaterThan(3)
 }, 200_000)
+
+test('while servers misbehave and stored data is damaged every loss is reported', async () => {
+  const lines: string[] = []
+  const report = await runChaos({
+    seed: 2,
+    sessions: 12,
+    targets: ['nats'],
+    kinds: ['hostile-server', 'corrupt'],
+    natsServers: 1,
+    turns: 0,
+    faults: 4,
+    seconds: 40,
+    isKept: false,
+    say: (line) => lines.push(line),
+  })
+  expect(report.firstViolations, lines.join('\n')).toEqual([])
+  expect(report.landed).toMatchObject({
+    corrupt: expect.toSatisfy((count: number) => count > 0),
+    'hostile-server': expect.toSatisfy((count: number) => count > 0),
+  })
+}, 300_000)
