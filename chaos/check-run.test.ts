@@ -8,7 +8,7 @@ function rulesOf(excusedMessages: number): string[] {
   const ids = ['s0-0', 's0-1', 's0-2', 's0-3']
   const client = { accepted: new Map(), checks: [], received: [], restarts: [] }
   const session = { name: 's0', plans: new Map(ids.map((id) => [id, { id }])), client, clients: [] }
-  // As much of a session as a run without events reads.
+  // Reason for the cast: a real session opens sockets, and a run without events reads these fields alone.
   const chaosSession = session as unknown as ChaosSession
   const reasons = new Map(
     ids.slice(0, excusedMessages).map((id) => [id, 'accepted and lost'] as const),
