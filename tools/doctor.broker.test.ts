@@ -39,7 +39,7 @@ test('npm run doctor names a damaged session, copies the data, and takes what is
     await broker.kill()
   }
   const [block = ''] = (await readdir(messages)).filter((file) => file.endsWith('.blk'))
-  await truncate(join(messages, block), (await stat(join(messages, block))).size / 2)
+  await truncate(join(messages, block), Math.floor((await stat(join(messages, block))).size / 2))
 
   const doctor = async (...args: string[]) => {
     await using program = await runProgram(['doctor', ...args], { DATA_DIR })
