@@ -168,6 +168,18 @@ describe('what cannot be written', () => {
   })
 })
 
+test('messages with line separators of Unicode are one line to a program that reads with readline', async () => {
+  const echo = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => console.log(line))`
+  const transport = open(echo)
+  const echoed = Promise.withResolvers<unknown>()
+  Object.assign(transport, { onmessage: echoed.resolve })
+  await transport.start()
+  const notification = { jsonrpc: '2.0', method: 'x', params: { text: 'a\u2028b\u2029c' } } as const
+  await transport.send(notification)
+  expect(await echoed.promise).toEqual(notification)
+  await transport.close()
+})
+
 test('its end is told once all is read that it wrote to stderr, also a line without an end', async () => {
   const output = createOutput()
   const transport = open(`process.stderr.write('the reason')`, { output })

@@ -153,7 +153,7 @@ export class StdioTransport implements Transport, Endpoint {
   }
 
   async #flush(): Promise<void> {
-    const text = this.#unsent.join('')
+    const text = withoutLineSeparators(this.#unsent.join(''))
     this.#unsent = []
     this.#flushed = undefined
     const stdin = this.#process?.stdin
@@ -400,4 +400,9 @@ function closed(stream: Readable): Promise<void> {
 
 function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
+}
+
+/** Servers that read lines with `readline` of Node end them at U+2028 and U+2029, too, which JSON allows in strings. */
+function withoutLineSeparators(text: string): string {
+  return text.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`)
 }
