@@ -3,6 +3,7 @@ import type { MergedListing } from './merged-listing.ts'
 import type { ListName } from './server-listing.ts'
 import type { Params } from './json-rpc.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import type { ToolSearch } from './tool-search.ts'
 import { noSuchTool, SEARCH_TOOLS } from './tool-search.ts'
 import { MODERN_VERSIONS, negotiated } from './versions.ts'
 
@@ -22,20 +23,20 @@ const LISTS: ReadonlyMap<string, ListName> = new Map([
 /** The summary changes whenever a server does, so it must not be cached. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' }
 
-/** The gateway's own answers, as JSON. Throws `JsonRpcError`. */
+/** The gateway's own answers, as JSON; a search of tools waits its turn. Throws `JsonRpcError`. */
 export function answerLocally(
   { method, params, era }: JsonRpcRequest,
   listing: MergedListing,
   serverInfo: ServerInfo,
-): string {
+): string | Promise<string> {
   const list = LISTS.get(method)
   if (list !== undefined) return answerList(list, params, era, listing, serverInfo)
-  if (method === 'tools/call' && listing.toolSearch !== undefined) {
-    const isSearch = params['name'] === SEARCH_TOOLS
-    const result = isSearch ? listing.toolSearch.run(params) : noSuchTool(params)
-    return era === 'legacy' ? JSON.stringify(result) : modernResult(result, serverInfo)
-  }
   const isOlder = era === 'legacy'
+  if (method === 'tools/call' && listing.toolSearch !== undefined) {
+    return answerSearch(params, listing.toolSearch).then((result) =>
+      isOlder ? JSON.stringify(result) : modernResult(result, serverInfo),
+    )
+  }
   if (isOlder && method === 'initialize') {
     const protocolVersion = negotiated(params['protocolVersion'])
     return JSON.stringify({ protocolVersion, ...about(listing), serverInfo })
@@ -47,6 +48,10 @@ export function answerLocally(
   }
   const status = isOlder ? 200 : 404
   throw new JsonRpcError(JsonRpcCode.methodNotFound, `Method not found: ${method}`, { status })
+}
+
+async function answerSearch(params: Params, toolSearch: ToolSearch): Promise<object> {
+  return params['name'] === SEARCH_TOOLS ? toolSearch.run(params) : noSuchTool(params)
 }
 
 function answerList(

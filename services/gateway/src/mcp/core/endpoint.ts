@@ -198,7 +198,7 @@ export class McpEndpoint {
     virtualServer: VirtualServer,
     session: ClientSession | undefined,
   ): Promise<EndpointReply> {
-    const { id, era, method, params } = request
+    const { era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
       return Promise.resolve(
         streamed(subscriptionStream(this.#deps, exchange, virtualServer, request)),
@@ -208,19 +208,7 @@ export class McpEndpoint {
       return answered(request, changeSession(this.#deps, request, virtualServer, session))
     }
     const route = routeRequest(request, virtualServer.listing)
-    if (route === undefined) {
-      const { serverInfo, signSession } = this.#deps
-      const result = bytes.encode(answerLocally(request, virtualServer.listing, serverInfo))
-      const { capabilities } = params
-      const begun =
-        era === 'legacy' && method === 'initialize'
-          ? {
-              [SESSION_HEADER]: newSession(isObject(capabilities) ? capabilities : {}, signSession),
-            }
-          : {}
-      const headers = { ...JSON_TYPE, ...begun }
-      return Promise.resolve({ status: 200, headers, body: success(id, result) })
-    }
+    if (route === undefined) return this.#answerLocally(request, virtualServer)
     if (era === 'modern' && method === 'tools/call' && exchange.message === undefined) {
       checkParameters(
         virtualServer.listing.headersOf(String(params['name'])),
@@ -235,6 +223,20 @@ export class McpEndpoint {
     }
     const of = { client: session && clientOf(session, this.#deps.clients) }
     return answered(request, this.#pass(route, request, exchange, virtualServer.listing, of))
+  }
+
+  /** Throws `JsonRpcError` at once. */
+  #answerLocally(request: JsonRpcRequest, { listing }: VirtualServer): Promise<EndpointReply> {
+    const { serverInfo, signSession } = this.#deps
+    const answer = answerLocally(request, listing, serverInfo)
+    const headers: Record<string, string> = { ...JSON_TYPE }
+    if (request.era === 'legacy' && request.method === 'initialize') {
+      const { capabilities } = request.params
+      headers[SESSION_HEADER] = newSession(isObject(capabilities) ? capabilities : {}, signSession)
+    }
+    return Promise.resolve(answer).then((result) => {
+      return { status: 200, headers, body: success(request.id, bytes.encode(result)) }
+    })
   }
 
   /** Becomes a stream when there is something to say before the answer, or the client might miss it. */
@@ -351,7 +353,7 @@ export class McpEndpoint {
         try {
           const route = routeRequest(request, listing)
           if (route === undefined) {
-            const own = answerLocally(request, listing, this.#deps.serverInfo)
+            const own = await answerLocally(request, listing, this.#deps.serverInfo)
             return success(request.id, bytes.encode(own))
           }
           const of = { client: session && clientOf(session, this.#deps.clients) }

@@ -38,13 +38,13 @@ interface Result {
   readonly content: readonly { readonly text: string }[]
 }
 
-function answered(request: JsonRpcRequest): Result {
+async function answered(request: JsonRpcRequest): Promise<Result> {
   expect(routeRequest(request, listing)).toBeUndefined()
-  return JSON.parse(answerLocally(request, listing, info))
+  return JSON.parse(await answerLocally(request, listing, info))
 }
 
-function found(query: string, more: object = {}): string[] {
-  const { content } = answered(call('search_tools', { query, ...more }))
+async function found(query: string, more: object = {}): Promise<string[]> {
+  const { content } = await answered(call('search_tools', { query, ...more }))
   return JSON.parse(content[0]?.text ?? '').map(({ name }: { name: string }) => name)
 }
 
@@ -56,19 +56,19 @@ test('in the place of all tools there is one that finds them and one that calls 
   ])
 })
 
-test('what is found comes with what is needed to call it', () => {
-  const { content } = answered(call('search_tools', { query: 'forecast' }))
+test('what is found comes with what is needed to call it', async () => {
+  const { content } = await answered(call('search_tools', { query: 'forecast' }))
   const { name, description, inputSchema } = tools[3] ?? {}
   expect(JSON.parse(content[0]?.text ?? '')).toEqual([{ name, description, inputSchema }])
 })
 
-test('so many come as are wanted', () => {
-  expect(found('pull request issue file city')).toHaveLength(5)
-  expect(found('pull request issue file city', { limit: 2 })).toHaveLength(2)
+test('so many come as are wanted', async () => {
+  expect(await found('pull request issue file city')).toHaveLength(5)
+  expect(await found('pull request issue file city', { limit: 2 })).toHaveLength(2)
 })
 
-test('a newer client gets a result of its own kind', () => {
-  const result = answered(call('search_tools', { query: 'forecast' }, 'modern'))
+test('a newer client gets a result of its own kind', async () => {
+  const result = await answered(call('search_tools', { query: 'forecast' }, 'modern'))
   expect(result.resultType).toBe('complete')
 })
 
@@ -81,14 +81,14 @@ test.each<[string, unknown, string]>([
   ['search_tools', undefined, 'query:'],
   ['call_tool', { name: 'none' }, 'There is no tool "none"'],
   ['call_tool', {}, 'name:'],
-])('a model is told what is wrong with %s of %j', (name, args, said) => {
-  const result = answered(call(name, args))
+])('a model is told what is wrong with %s of %j', async (name, args, said) => {
+  const result = await answered(call(name, args))
   expect(result.isError).toBe(true)
   expect(result.content[0]?.text).toContain(said)
 })
 
-test('a search that finds nothing says so', () => {
-  const result = answered(call('search_tools', { query: 'zzzz' }))
+test('a search that finds nothing says so', async () => {
+  const result = await answered(call('search_tools', { query: 'zzzz' }))
   expect(result.isError).toBeUndefined()
   expect(result.content[0]?.text).toContain('there are 5 tools')
 })

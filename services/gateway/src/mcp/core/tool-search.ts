@@ -1,12 +1,16 @@
 import { MAX_QUERY_LENGTH, ToolIndex } from '@mcp-host/tool-search'
 import type { Params } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
+import { PacedQueue } from './paced-queue.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 50
+
+/** Of all listings: they share one event loop. A search takes milliseconds. */
+const searches = new PacedQueue(1_000)
 
 /** The tools that are listed instead of all others. */
 export const SEARCH_DEFINITIONS: readonly Params[] = [
@@ -58,7 +62,7 @@ export class ToolSearch {
   }
 
   /** Answers a call of `search_tools`: the tools that fit best, as a result for a model. */
-  run({ arguments: args }: Params): object {
+  async run({ arguments: args }: Params): Promise<object> {
     const { query, limit = DEFAULT_LIMIT } = isObject(args) ? args : {}
     if (typeof query !== 'string' || query.trim() === '') {
       return refusal('query: must say in a few words what is to be done')
@@ -69,7 +73,8 @@ export class ToolSearch {
     if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
       return refusal(`limit: must be a number from 1 to ${MAX_LIMIT}`)
     }
-    const found = this.#index.search(query, Number(limit))
+    if (searches.isFull) return refusal('Too many searches are under way; try again.')
+    const found = await searches.run(() => this.#index.search(query, Number(limit)))
     const text =
       found.length === 0
         ? `Nothing fits "${query}"; there are ${this.#index.size} tools, so try other words.`
