@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { eventually } from '@mcp-host/testkit'
@@ -19,10 +20,12 @@ let server: Server
 let received: number[]
 const sockets: Socket[] = []
 
-async function serve(limits: Partial<BodyLimits> = {}): Promise<void> {
+/** Reads each body after `delayMs`, as a route does that asks the bus first. */
+async function serve(limits: Partial<BodyLimits> = {}, delayMs = 0): Promise<void> {
   reader = new BodyReader(limits)
   received = []
-  server = createServer((request, response) => {
+  server = createServer(async (request, response) => {
+    if (delayMs > 0) await setTimeout(delayMs)
     reader.receive(request, MAX_BYTES, (fault) => {
       if (!(fault instanceof BodyFault)) {
         using body = fault
@@ -188,6 +191,19 @@ test('a body that nobody reads is discarded up to a limit, after the answer', as
   sendPiece('x'.repeat(MAX_BYTES))
   sendPiece('x'.repeat(2 * MAX_BYTES))
   await eventually(() => socket.destroyed)
+})
+
+test('a body that is read late is held back while others use up the budget', async () => {
+  await serve({}, 20)
+  const late = send()
+  for (let sent = 0; sent < 4; sent++) late.send('x'.repeat(100 * KIB))
+  const other = { pause: () => undefined, resume: () => undefined }
+  reader.budget.spend(other, 32 * 1024 * KIB)
+  await eventually(() => reader.heldBytes > 0)
+  await setTimeout(100)
+  expect(reader.heldBytes).toBeLessThan(300 * KIB)
+  late.send('')
+  await eventually(() => late.answer().endsWith(`${400 * KIB} bytes`))
 })
 
 test('a body of known length is received in one piece or several, and cut off when it stops', async () => {

@@ -32,3 +32,16 @@ test('a reader that used up the budget waits until the rate allows more', async 
   await eventually(() => log.at(-1) === 'only resumed')
   expect(budget.waiting).toBe(0)
 })
+
+test('while several wait, none uses what was saved up', async () => {
+  using budget = new ReadBudget()
+  const log: string[] = []
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => newReader(name, log))
+  for (const reader of [first, second, third]) if (reader) budget.spend(reader, 1)
+  await setImmediate()
+  if (first) budget.spend(first, MIB)
+  log.splice(0)
+  for (let round = 0; round < 3; round++) await setImmediate()
+  expect(log).toEqual(['second resumed'])
+  await eventually(() => log.includes('third resumed'))
+})

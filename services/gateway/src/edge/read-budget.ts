@@ -1,7 +1,9 @@
 /** Sustained rate of all large bodies and frames together: a share of the CPU that leaves room for other requests. */
-const BYTES_PER_MS = 16 * 1024
+const BYTES_PER_MS = 8 * 1024
 /** Budget saved up while nothing large is read, so that a single upload of the largest file is not slowed down. */
 const MAX_SAVED = 24 * 1024 * 1024
+/** The same while several connections wait: their reads are spread evenly. */
+const MAX_SAVED_BY_MANY = 64 * 1024
 
 /** A connection whose reading can be held back. */
 export interface PausableReader {
@@ -61,7 +63,8 @@ export class ReadBudget implements Disposable {
 
   #fill(): void {
     const now = performance.now()
-    this.#left = Math.min(MAX_SAVED, this.#left + (now - this.#filledAt) * BYTES_PER_MS)
+    const maxSaved = this.#waiting.size > 1 ? MAX_SAVED_BY_MANY : MAX_SAVED
+    this.#left = Math.min(maxSaved, this.#left + (now - this.#filledAt) * BYTES_PER_MS)
     this.#filledAt = now
   }
 }

@@ -47,7 +47,7 @@ async function readBody({ body }: Request): Promise<Uint8Array | undefined> {
   const received = new ByteBuffer()
   for await (const chunk of body ?? []) {
     if (received.length + chunk.length > MAX_REQUEST_BYTES) return undefined
-    received.append(chunk, MAX_REQUEST_BYTES)
+    received.append(chunk)
   }
   return received.bytes()
 }
