@@ -24,17 +24,19 @@ const sockets: Socket[] = []
 async function serve(limits: Partial<BodyLimits> = {}, delayMs = 0): Promise<void> {
   reader = new BodyReader(limits)
   received = []
-  server = createServer(async (request, response) => {
-    if (delayMs > 0) await setTimeout(delayMs)
-    reader.receive(request, MAX_BYTES, (fault) => {
-      if (!(fault instanceof BodyFault)) {
-        using body = fault
-        response.end(`${body.bytes.length} bytes`)
-      } else {
-        if (fault.closes) response.setHeader('connection', 'close')
-        response.writeHead(fault.status).end()
-      }
-    })
+  server = createServer((request, response) => {
+    const receive = (): void =>
+      reader.receive(request, MAX_BYTES, (fault) => {
+        if (!(fault instanceof BodyFault)) {
+          using body = fault
+          response.end(`${body.bytes.length} bytes`)
+        } else {
+          if (fault.closes) response.setHeader('connection', 'close')
+          response.writeHead(fault.status).end()
+        }
+      })
+    if (delayMs === 0) receive()
+    else void setTimeout(delayMs).then(receive)
   })
   server.on('connection', (socket: Socket) => {
     socket.on('close', () => received.push(socket.bytesRead))
